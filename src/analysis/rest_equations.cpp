@@ -420,28 +420,35 @@ double RestEquations::worst(const Row& u, RestCondition* which) {
   return out;
 }
 
-Row RestEquations::with_friction(const Row& u) {
+bool RestEquations::only_shares(const Row& low, const Row& high) const {
+  if (weights_ == 0) return false;
+  for (std::size_t j = 0; j < low.size(); ++j) {
+    if (j >= first_weight() && j < first_tangent()) continue;
+    if (!(std::abs(high[j] - low[j]) <= 1e-8 * scale_of_[j])) return false;
+  }
+  return true;
+}
+
+Row RestEquations::with_friction(const Row& u, const RestChoice& other) {
+  Row out(u.begin(), u.begin() + static_cast<std::ptrdiff_t>(first_tangent()));
   load(u);
   set_sides(0);
-  Row out(u.begin(), u.begin() + static_cast<std::ptrdiff_t>(first_tangent()));
   std::size_t tangent = first_tangent();
   for (std::size_t k = 0; k < system_.relations().size(); ++k) {
-    if (choice_.stuck[k] != 0 && active(k)) {
-      out.push_back(u[tangent++]);
-    } else if (active(k) && std::abs(choice_.theta[k]) < 1 && rubs(k)) {
-      load(u);
-      set_sides(0);
+    if (!active(k)) continue;
+    const bool known = choice_.stuck[k] != 0;
+    if (other.stuck[k] != 0) {
       const model::RelationRows& rows = system_.rows(work_, static_cast<int>(k));
-      out.push_back(choice_.theta[k] * rows.tangent[0].mu_static * load_of(k, rows, u));
+      out.push_back(known ? u[tangent] : choice_.theta[k] * rows.tangent[0].mu_static * load_of(k, rows, u));
     }
+    tangent += known ? 1 : 0;
   }
   std::size_t idle = first_share();
   for (const std::size_t k : slid_) {
     if (kind_[k] != Switch::idle) continue;
-    const bool free = choice_.share_free[k] != 0;
-    const double share = free ? u[idle] : choice_.share[k];
-    idle += free ? 1 : 0;
-    if (free || (share > 0 && share < 1)) out.push_back(share);
+    const bool known = choice_.share_free[k] != 0;
+    if (other.share_free[k] != 0) out.push_back(known ? u[idle] : choice_.share[k]);
+    idle += known ? 1 : 0;
   }
   return out;
 }

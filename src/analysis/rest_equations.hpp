@@ -74,10 +74,12 @@ class RestEquations {
   void conditions(const std::vector<double>& u, std::vector<RestCondition>& out);
   /// The least relative condition; 1 without any.
   double worst(const std::vector<double>& u, RestCondition* which = nullptr);
+  /// Whether nothing but weights of surfaces differs between these vectors.
+  [[nodiscard]] bool only_shares(const std::vector<double>& low, const std::vector<double>& high) const;
   /// Statuses, reactions and words; u must satisfy all conditions.
   void describe(const std::vector<double>& u, FoundRest& out);
-  /// The vector of the choice in which all that may hold with 0 < |θ| < 1 sticks, from a vector of this one.
-  [[nodiscard]] std::vector<double> with_friction(const std::vector<double>& u);
+  /// The vector of another choice, in which more sticks, from a vector of this one: the same reactions.
+  [[nodiscard]] std::vector<double> with_friction(const std::vector<double>& u, const RestChoice& other);
 
   // What verdicts need.
   void load(const std::vector<double>& x);

@@ -37,6 +37,7 @@ class RestFinder {
   void search_stuck(std::size_t choice, const std::vector<Row>& from);
   /// A root of the chosen equations: kept if its conditions hold and it is new. True: it is new.
   bool take(std::size_t choice, const Row& u, double error);
+  void search_behind_edges();
   void take_ends(const TracedRests& set);
   void report(const Row& u, double error, const TracedRests* set);
   [[nodiscard]] bool reported(const FoundRest& rest) const;

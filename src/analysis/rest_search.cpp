@@ -201,6 +201,16 @@ bool Finder::take(std::size_t choice, const Row& u, double error) {
     if (other.choice == choice && tracer_.contains(other.set, u)) return false;
   }
   Known made{choice, tracer_.trace(u)};
+  // On a surface at which both sides have the same forces their shares mean nothing. Families of the sides have that place for an end.
+  if (made.set.dimension > 0 && equations_.only_shares(made.set.low, made.set.high)) {
+    const RestChoice& chosen = choices_[choice];
+    if (std::any_of(chosen.stuck.begin(), chosen.stuck.end(), [](std::uint8_t flag) { return flag != 0; }))
+      return false;
+    made.set = {};
+    made.set.inside = made.set.low = made.set.high = u;
+  }
+  // From an edge there may be no way in.
+  if (made.set.dimension > 0 && worst <= 1e-9 && tracer_.extent(made.set) < 1e-7) return false;
   if (made.set.dimension == 0) {
     std::vector<RestCondition> all;
     equations_.conditions(u, all);
@@ -226,8 +236,8 @@ void Finder::search(std::size_t number, const std::vector<Row>& from, bool defla
     Row u = equations_.at(x);
     double error = 0;
     if (!tracer_.solve(u, error)) continue;
-    const bool seen = std::any_of(roots.begin(), roots.end(),
-                                  [&](const Row& root) { return tracer_.same_root(root, u); });
+    const bool seen =
+        std::any_of(roots.begin(), roots.end(), [&](const Row& root) { return tracer_.same_root(root, u); });
     if (seen) continue;
     roots.push_back(u);
     take(number, u, error);
@@ -242,8 +252,8 @@ void Finder::search(std::size_t number, const std::vector<Row>& from, bool defla
     for (std::size_t i = 0; i < equations_.positions(); ++i)
       far = far || std::abs(u[i] - equations_.start()[i]) >
                        kFarthest * options_.spread * equations_.position_scale(i);
-    const bool seen = std::any_of(roots.begin(), roots.end(),
-                                  [&](const Row& root) { return tracer_.same_root(root, u); });
+    const bool seen =
+        std::any_of(roots.begin(), roots.end(), [&](const Row& root) { return tracer_.same_root(root, u); });
     if (far || seen) continue;
     roots.push_back(u);
     take(number, u, error);
@@ -266,13 +276,44 @@ void Finder::search_stuck(std::size_t number, const std::vector<Row>& from) {
       fixed.share_free[k] = 0;
       fixed.share[k] = s == 0 || s % 4 == 3 ? 0.5 : 0.5 + 0.45 * uniform(random);
     }
+    // The nearest place at which some friction holds it: forces may be the same along a whole family.
+    equations_.choose(choices_[number]);
+    Row near = equations_.at(from[s]);
+    double error = 0;
+    if (tracer_.solve(near, error)) take(number, near, error);
     equations_.choose(fixed);
     Row u = equations_.at(from[s]);
-    double error = 0;
     if (!tracer_.solve(u, error)) continue;
-    u = equations_.with_friction(u);
+    u = equations_.with_friction(u, choices_[number]);
     equations_.choose(choices_[number]);
     take(number, u, error);
+  }
+}
+
+/// Families that end at a rest on the edge of a cone: friction that is prescribed may pass them by.
+void Finder::search_behind_edges() {
+  struct Edge {
+    std::size_t choice;
+    Row u;
+  };
+  std::vector<Edge> edges;
+  for (const Known& known : known_) {
+    const RestChoice& choice = choices_[known.choice];
+    for (std::size_t k = 0; k < choice.theta.size(); ++k) {
+      if (std::abs(choice.theta[k]) != 1) continue;
+      RestChoice other = choice;
+      other.theta[k] = 0;
+      other.stuck[k] = 1;
+      const auto found = std::find(choices_.begin(), choices_.end(), other);
+      if (found == choices_.end()) continue;
+      equations_.choose(choice);
+      edges.push_back({static_cast<std::size_t>(found - choices_.begin()),
+                       equations_.with_friction(known.set.inside, other)});
+    }
+  }
+  for (const Edge& edge : edges) {
+    equations_.choose(choices_[edge.choice]);
+    take(edge.choice, edge.u, 0);
   }
 }
 
@@ -334,6 +375,7 @@ RestSearch Finder::find() {
     else
       search(number, others, false);
   }
+  search_behind_edges();
   for (std::size_t k = 0; k < known_.size(); ++k) {
     equations_.choose(choices_[known_[k].choice]);
     const TracedRests set = known_[k].set;

@@ -21,6 +21,7 @@ constexpr double kTaken = 0.05;       ///< share of it that must be left after c
 constexpr double kSlack = 1e-9;       ///< by which conditions may be missed
 constexpr double kFar = 1e5;          ///< scales after which a set counts as endless
 constexpr double kStraight = 0.98;    ///< cosine between tangents of one step
+constexpr std::size_t kCorners = 8;   ///< of a set, from which its extremes are looked for again
 constexpr int kMostPoints = 4000;     ///< of a curve, each way
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -424,16 +425,28 @@ double RestTracer::value(const Goal& goal, const Row& u) {
   return goal.sign * conditions_[goal.number].relative();
 }
 
+/// Whether the set goes on between two near points of it.
+bool RestTracer::connected(const Row& from, const Row& to) {
+  if (distance(from, to) < 1e-3) return true;
+  Row between(from.size());
+  for (const double share : {0.25, 0.5, 0.75}) {
+    for (std::size_t j = 0; j < from.size(); ++j) between[j] = from[j] + share * (to[j] - from[j]);
+    double error = 0;
+    if (!newton(between, error, nullptr, {}) || equations_.worst(between) < -1e-2) return false;
+  }
+  return true;
+}
+
 /// Uphill along the set from linear program to linear program.
 std::vector<double> RestTracer::extreme(const Row& from, const Goal& goal, bool& endless) {
   const std::size_t width = equations_.unknowns(), count = equations_.equations();
   const Row& scale = equations_.scale();
   endless = false;
   Row here = from, terms, r;
-  double box = 0.25;
+  double box = 0.1;
   std::vector<double> slopes;
   std::vector<RestCondition> values;
-  for (int round = 0; round < 120; ++round) {
+  for (int round = 0; round < 200; ++round) {
     patience_.look();
     if (!equations_.residual(here, r, terms) || !equations_.jacobian(here, a_)) break;
     contact::Polyhedron program;
@@ -479,13 +492,13 @@ std::vector<double> RestTracer::extreme(const Row& from, const Goal& goal, bool&
     const bool found = newton(there, error, &border, {});
     const double now = value(goal, here);
     if (found && distance(there, here) <= 3 * box && equations_.worst(there) >= -kSlack &&
-        value(goal, there) > now + 0.1 * best.value) {
+        value(goal, there) > now + 0.1 * best.value && connected(here, there)) {
       here = there;
       if (distance(here, from) > kFar) {
         endless = true;
         return here;
       }
-      box *= 2;
+      box = std::min(2 * box, 0.1 * (1 + distance(here, from)));
       continue;
     }
     box /= 4;
@@ -503,25 +516,28 @@ void RestTracer::extend(const Row& u, TracedRests& out) {
     goals.push_back({false, j, -1});
   }
   for (std::size_t k = 0; k < conditions_.size(); ++k) goals.push_back({true, k, -1});
-  for (int pass = 0; pass < 2; ++pass) {
+  const auto reach = [&](const Goal& goal, const Row& from) {
+    bool endless = false;
+    const Row to = extreme(from, goal, endless);
+    widen(out, to);
+    if (endless && !goal.condition) (goal.sign > 0 ? out.high : out.low)[goal.number] = goal.sign * kInfinity;
+    const bool seen = std::any_of(out.points.begin(), out.points.end(),
+                                  [&](const Row& point) { return distance(point, to) < 1e-6; });
+    if (!seen) out.points.push_back(to);
+    if (!goal.condition || value(goal, to) < -1e-8) return;
+    equations_.conditions(to, conditions_);
+    const RestCondition met = conditions_[goal.number];
+    const bool known = std::any_of(out.ends.begin(), out.ends.end(), [&](const TracedRests::End& end) {
+      return end.condition.meaning == met.meaning && end.condition.place == met.place;
+    });
+    if (!known) out.ends.push_back({to, met});
+  };
+  for (const Goal& goal : goals) reach(goal, u);
+  // From every corner that was met: an extreme may be one of its neighbourhood only.
+  const std::size_t corners = std::min(out.points.size(), kCorners);
+  for (std::size_t c = 1; c < corners; ++c) {
     for (const Goal& goal : goals) {
-      Row from = u;
-      for (const Row& point : out.points) {
-        if (pass > 0 && value(goal, point) > value(goal, from)) from = point;
-      }
-      bool endless = false;
-      const Row to = extreme(from, goal, endless);
-      widen(out, to);
-      if (endless && !goal.condition)
-        (goal.sign > 0 ? out.high : out.low)[goal.number] = goal.sign * kInfinity;
-      if (pass == 0 || distance(to, from) > 1e-9) out.points.push_back(to);
-      if (!goal.condition || value(goal, to) < -1e-8) continue;
-      equations_.conditions(to, conditions_);
-      const RestCondition met = conditions_[goal.number];
-      const bool known = std::any_of(out.ends.begin(), out.ends.end(), [&](const TracedRests::End& end) {
-        return end.condition.meaning == met.meaning && end.condition.place == met.place;
-      });
-      if (!known) out.ends.push_back({to, met});
+      if (!goal.condition) reach(goal, Row(out.points[c]));
     }
   }
 }

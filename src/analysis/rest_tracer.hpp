@@ -48,6 +48,8 @@ class RestTracer {
   [[nodiscard]] bool contains(const TracedRests& set, const std::vector<double>& u);
   /// Whether two roots are one, found twice.
   [[nodiscard]] bool same_root(const std::vector<double>& a, const std::vector<double>& b);
+  /// The largest range of an unknown, in scales.
+  [[nodiscard]] double extent(const TracedRests& set) const { return distance(set.high, set.low); }
   /// Largest difference in scaled unknowns.
   [[nodiscard]] double distance(const std::vector<double>& a, const std::vector<double>& b) const;
 
@@ -74,6 +76,7 @@ class RestTracer {
     double sign = 1;         ///< to the largest or least
   };
   [[nodiscard]] double value(const Goal& goal, const Row& u);
+  [[nodiscard]] bool connected(const Row& from, const Row& to);
   [[nodiscard]] Row extreme(const Row& from, const Goal& goal, bool& endless);
   void extend(const Row& u, TracedRests& out);
   [[nodiscard]] bool walk(const Row& from, const Row& to);

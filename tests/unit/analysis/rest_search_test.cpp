@@ -171,6 +171,59 @@ TEST(RestSearch, FamiliesOfTwoDimensionsAreStretchedToTheirCorners) {
   EXPECT_NEAR(range(coupled, "y").high, y, 1e-9);
 }
 
+// A family whose friction points the same way at both ends, with a fold between them; the friction of its middle is not far from the limit.
+TEST(RestSearch, FamiliesWithinAFoldAreFoundFromTheirEdges) {
+  for (const double height : {0.2, 1e-2, 1e-4}) {
+    // The largest force is 0.1 + height at x = 0, the limit is 0.1: rests lie where it is at most that, and on the far sides down to −0.1.
+    const auto force = [&](double x) {
+      return 0.1 + height - (x * x - 1) * (x * x - 1) * (0.1 + 2 * height);
+    };
+    const RestSearch found = search_in(
+        mass_under(to_text(0.1 + height) + " - (x^2 - 1)^2*" + to_text(0.1 + 2 * height), pad(0.1)));
+    double covered = 0;
+    for (const FoundRest& rest : found.rests) {
+      if (rest.dimension == 0) continue;
+      for (const double end : {range(rest, "x").low, range(rest, "x").high})
+        EXPECT_NEAR(std::abs(force(end)), 0.1, 1e-9) << height;
+      covered += range(rest, "x").high - range(rest, "x").low;
+    }
+    double expected = 0;
+    for (double x = -3; x < 3; x += 1e-5) expected += std::abs(force(x)) <= 0.1 ? 1e-5 : 0;
+    EXPECT_NEAR(covered, expected, 1e-4) << height;
+  }
+}
+
+// A force that is the same on a stretch: no friction but one holds there, and each place of it is a rest.
+TEST(RestSearch, FamiliesOfOneFrictionForceAreFound) {
+  const RestSearch found =
+      search_in(mass_under("0.07 - if(x > 0.8, (x - 0.8)^2, if(x < -0.5, x + 0.5, 0))", pad(0.1)));
+  double covered = 0;
+  for (const FoundRest& rest : found.rests) {
+    if (rest.dimension > 0) covered += range(rest, "x").high - range(rest, "x").low;
+  }
+  EXPECT_NEAR(covered, 0.8 + std::sqrt(0.17) - (-0.5 - 0.03), 1e-8);
+}
+
+// Two families with a narrow gap between them are two: no step leaps over it.
+TEST(RestSearch, FamiliesBesideEachOtherAreToldApart) {
+  const RestSearch found = search_in(text_model(
+      "[coordinates]\nx = 0\ny = 0\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n[[force]]\nalong = "
+      "\"x'\"\nvalue = "
+      "\"0.22*cos(4*x) - 0.001*x + 0.01*y\"\n[[force]]\nalong = \"y'\"\nvalue = \"-y\"\n" +
+      pad(0.2) + "[[friction]]\nname = \"b\"\nslip = \"y'\"\nnormal = 1\nlaw = 0.3\n[run]\nuntil = 1\n"));
+  // Along y = 0.3 and y = −0.3 the gaps in x lie where the force exceeds the limit.
+  std::size_t families = 0;
+  for (const FoundRest& rest : found.rests) {
+    if (rest.dimension != 2 || range(rest, "x").low < -2 || range(rest, "x").high > 2) continue;
+    ++families;
+    EXPECT_LT(range(rest, "x").high - range(rest, "x").low, 1.57 / 2)
+        << "it lies between two crests of the force";
+    EXPECT_NEAR(range(rest, "y").low, -0.3, 1e-9);
+    EXPECT_NEAR(range(rest, "y").high, 0.3, 1e-9);
+  }
+  EXPECT_GE(families, 3U);
+}
+
 // All zeros of random functions between the starts, against a fine grid: none is missed, none is invented.
 TEST(RestSearch, MissesNoZeroOfRandomFunctions) {
   std::mt19937_64 random(60);
