@@ -12,6 +12,7 @@ constexpr double kLocated =
     4 *
     kGuardNoise;  ///< share of its size by which a guard that was located may be off: it is met within its noise
 constexpr double kFold = 1e-7;           ///< dt/ds below this is a fold
+constexpr double kNearFold = 1e-4;       ///< dt/ds from which one may lie within a step
 constexpr double kFirstStep = 1.0 / 16;  ///< share of the way to the next known time
 constexpr int kHalvings = 80;
 
@@ -208,6 +209,9 @@ QuasiStaticPath::End QuasiStaticPath::advance(double limit) {
   const double shortest = 4 * 2.220446049250313e-16 * (std::abs(here.t) + left);
   const double size = scene_.reach();
   bool beyond = false;  // a longer step has ended behind a fold
+  // Where time nearly stands still a step is long enough to see it go on, or to see that it does not.
+  if (here.t_rate > kFold && here.t_rate < kNearFold)
+    arc_step_ = std::max(arc_step_, 4 * shortest / here.t_rate);
   for (int attempt = 0; attempt < 200; ++attempt) {
     scene_.patience.look();
     double arc = arc_step_;
