@@ -182,6 +182,18 @@ std::string search_text(const RestSurvey& survey) {
                             : search.names[i] + " = " + to_text(rest.state.x[i], 9));
     }
     for (const double share : rest.share) out += "; share of the upper side " + to_text(share, 6);
+    if (rest.dimension > 0) {
+      out += "\n  a family of dimension " + std::to_string(rest.dimension);
+      for (std::size_t i = rest.state.x.size(); i < rest.family.size(); ++i)
+        out += ", " + in_line(range_text(rest.family[i]));
+      if (rest.dimension > 1) out += " (local extremes)";
+      if (!rest.whole) out += " (lost on the way: it may be larger)";
+    }
+    for (const analysis::FoundRest::End& end : rest.ends) {
+      out += "\n  to " + in_line(end.meaning) + " at";
+      for (std::size_t i = 0; i < end.state.x.size(); ++i)
+        out += (i == 0 ? " " : ", ") + in_line(search.names[i]) + " = " + to_text(end.state.x[i], 9);
+    }
     out += std::string("\n  ") + analysis::name(rest.stability) + ": " + in_line(rest.why) + "\n";
     if (!rest.eigenvalues.empty()) out += "  eigenvalues " + eigenvalue_text(rest.eigenvalues) + "\n";
   }
@@ -346,7 +358,14 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
       for (const auto& [place, word] : rest.words) words[place] = word;
       return object("x", x, "words", words, "pseudo", rest.pseudo, "share", rest.share, "residual",
                     json_number(rest.residual), "stability", analysis::name(rest.stability), "why", rest.why,
-                    "eigenvalues", complex_json(rest.eigenvalues), "family", ranges_json(rest.family));
+                    "eigenvalues", complex_json(rest.eigenvalues), "dimension", rest.dimension, "family",
+                    ranges_json(rest.family), "whole", rest.whole, "ends",
+                    list_of(rest.ends, [&](const analysis::FoundRest::End& end) {
+                      Json at = Json::object();
+                      for (std::size_t i = 0; i < end.state.x.size(); ++i)
+                        at[search.names[i]] = json_number(end.state.x[i]);
+                      return object("meaning", end.meaning, "x", at);
+                    }));
     });
     return json_text(std::move(out));
   }
@@ -374,33 +393,38 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
   return json_text(std::move(out));
 }
 
-std::string family_changes_text(const std::vector<analysis::FamilyChange>& changes,
-                                const analysis::Sweep& sweep) {
+std::string family_changes_text(const analysis::FamilyChanges& found, const analysis::Sweep& sweep) {
   const std::string name = in_line(sweep.name);
   std::string out =
       name + " from " + to_text(sweep.from, 9) + " to " + to_text(sweep.to, 9) + ", " +
-      std::to_string(sweep.count) + " values: " +
-      (changes.empty() ? "families do not change" : counted(changes.size(), "change", "changes")) +
-      "; what comes and goes between two values is not seen\n";
+      std::to_string(found.values) + " values looked at: " +
+      (found.changes.empty() ? "families do not change"
+                             : counted(found.changes.size(), "change", "changes")) +
+      "; what comes and goes between them is seen where its margin dips towards zero, and no proof\n";
+  if (found.cut)
+    out += "there were too many changes to look at all of them: give a shorter range, or fewer values\n";
   const auto list = [&](const char* side, const std::vector<std::string>& families) {
     for (const std::string& family : families) out += std::string("  ") + side + in_line(family) + "\n";
     if (families.empty()) out += std::string("  ") + side + "no rest states\n";
   };
-  for (const analysis::FamilyChange& change : changes) {
+  for (const analysis::FamilyChange& change : found.changes) {
     out += "\nat " + name + " = " + to_text(change.value, 8) + "\n";
     list("before  ", change.below);
+    for (const std::vector<std::string>& between : change.together) list("there   ", between);
     list("behind  ", change.above);
   }
   return out;
 }
 
-std::string family_changes_json(const std::vector<analysis::FamilyChange>& changes,
-                                const analysis::Sweep& sweep) {
-  return json_text(object(
-      "parameter", sweep.name, "from", json_number(sweep.from), "to", json_number(sweep.to), "values",
-      sweep.count, "changes", list_of(changes, [](const analysis::FamilyChange& change) {
-        return object("value", json_number(change.value), "before", change.below, "behind", change.above);
-      })));
+std::string family_changes_json(const analysis::FamilyChanges& found, const analysis::Sweep& sweep) {
+  return json_text(
+      object("parameter", sweep.name, "from", json_number(sweep.from), "to", json_number(sweep.to), "values",
+             sweep.count, "looked_at", found.values, "cut", found.cut, "changes",
+             list_of(found.changes, [](const analysis::FamilyChange& change) {
+               return object("value", json_number(change.value), "first", json_number(change.first), "last",
+                             json_number(change.last), "before", change.below, "together", change.together,
+                             "behind", change.above);
+             })));
 }
 
 std::string equilibria_csv(const RestSurvey& survey) {
