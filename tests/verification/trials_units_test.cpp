@@ -69,7 +69,8 @@ TEST_P(SameBits, InOtherUnits) {
 
 // Where each once had other bits: pivots compared across units; the size of what has never moved taken from a component of
 // another unit; impulses of a torque compared with those of a force; a time scale of accelerations of both; a stiffness
-// compared with the row of a joint; accelerations that reactions do not move, compared with the reactions; the time of what rests taken for one second.
+// compared with the row of a joint; accelerations that reactions do not move, compared with the reactions; the time of what rests taken for one second; limits of a force and of a
+// moment watched with the size of the larger number.
 INSTANTIATE_TEST_SUITE_P(, SameBits,
                          testing::Values(Case{"HeldByARow", R"toml(
 [tables]
@@ -282,7 +283,34 @@ friction = 0.8
 until = @(0.86,0,0,1)
 tolerance = 1e-8
 )toml",
-                                              2}),
+                                              2},
+                                         Case{"AForceAndAMomentHoldTogether", R"toml(
+[coordinates]
+x = 0
+th = 0
+[energy]
+kinetic = "@(0.5,0,1,0)*x'^2 + @(0.5,2,1,0)*th'^2"
+[[force]]
+name = "pull"
+along = "x'"
+value = @(2,1,1,-2)
+[[friction]]
+name = "j1"
+slip = "x'"
+normal = @(1,1,1,-2)
+law = "0.5*(1 + 0.5*sin(@(1,0,0,-1)*t))"
+[[friction]]
+name = "j2"
+slip = "th'"
+normal = "@(1,2,1,-2)*(1.5 + sin(@(2,0,0,-1)*t))"
+law = { static = 1, dynamic = 0.5 }
+[[constraint]]
+name = "k"
+velocity = "x' - @(1,1,0,0)*th'"
+[run]
+until = @(3,0,0,1)
+)toml",
+                                              1}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 // How two walls share what presses them together is not known, and one of them has smooth friction: that is told in all units, also for bodies of a microgram and of
