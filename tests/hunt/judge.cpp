@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "busy.hpp"
 #include "by_value.hpp"
 #include "draw.hpp"
 #include "from_file.hpp"
@@ -275,12 +276,26 @@ class Case {
     o.instants.clear();
     o.samples = kSmallSteps;
     if (!(o.until > o.from)) return false;
+    if (is_busy(ran)) return true;
     Crossings crossings(*system_);
     o.cancel = limit_.start(2);
     const engines::EngineResult again = simulate::run(*system_, "event", o, crossings);
     limit_.stop();
     return crossings.count >=
            std::max({kMany, 0.5 * static_cast<double>(again.events), 0.5 * static_cast<double>(again.steps)});
+  }
+
+  /// Or its events are real ones, or the formulas oscillate as often on the way that it has gone (busy.hpp).
+  [[nodiscard]] bool is_busy(const Ran& ran) {
+    constexpr double kStepsPerPeriod = 100;
+    if (draft_ != nullptr && periods_of_formulas(*draft_, ran.result.data) >=
+                                 static_cast<double>(ran.result.end.steps) / kStepsPerPeriod)
+      return true;
+    engines::EngineOptions o = at(kLoose);
+    o.cancel = limit_.start(3);
+    const bool real = events_are_real(*system_, o, ran.status().time, ran.result.data.events);
+    limit_.stop();
+    return real;
   }
 
   /// Such runs are compared as far as they have come.
