@@ -53,5 +53,60 @@ TEST(SoftStarts, AContactUnderAPowerOfAnotherPlaceOpensAtOnce) {
   }
 }
 
+// A bristle between a body that is held and a belt that starts: z' = v − σ |v| z/g(v) has no time of its own while v = 0, and a short one soon after. By small steps of order four.
+TEST(SoftStarts, ABristleUnderABeltIsRightFromTheFirstStepOn) {
+  const double stiffness = 100;
+  const auto rate = [&](double t, double z) {
+    const double v = -0.5 * std::sin(3.5 * t);
+    const double g = 0.15 + 0.15 * std::exp(-4 * v * v);
+    return v - stiffness * std::abs(v) * z / g;
+  };
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "2.5*x'^2"
+[[force]]
+along = "x'"
+value = 1
+[[friction]]
+name = "j"
+slip = "x' - 0.5*sin(3.5*t)"
+normal = 0.1
+law = { type = "lugre", static = 0.3, dynamic = 0.15, velocity = 0.5, stiffness = 100, damping = 1 }
+[[contact]]
+name = "stop"
+gap = "-x"
+[run]
+until = 3
+)toml");
+  for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+    model.options.tolerance = tolerance;
+    model.options.samples = 1001;
+    const simulate::Result result = run(model);
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    const int column = result.data.column("j.bristle");
+    ASSERT_GE(column, 0);
+    double z = 0;
+    double t = 0;
+    constexpr double kStep = 3e-6;
+    for (std::size_t row = 1; row < 12; ++row) {
+      const double end = result.data.cell(row, 0);
+      const int steps = static_cast<int>(std::lround((end - t) / kStep));
+      const double h = (end - t) / steps;
+      for (int k = 0; k < steps; ++k, t += h) {
+        const double a = rate(t, z);
+        const double b = rate(t + h / 2, z + h / 2 * a);
+        const double c = rate(t + h / 2, z + h / 2 * b);
+        const double d = rate(t + h, z + h * c);
+        z += h / 6 * (a + 2 * b + 2 * c + d);
+      }
+      t = end;
+      EXPECT_NEAR(result.data.cell(row, static_cast<std::size_t>(column)), z, 100 * tolerance * std::abs(z))
+          << "t = " << end << " at " << tolerance;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder

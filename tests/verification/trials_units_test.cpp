@@ -315,7 +315,7 @@ until = @(3,0,0,1)
 
 // How two walls share what presses them together is not known, and one of them has smooth friction: that is told in all units, also for bodies of a microgram and of
 // ten thousand tonnes, at once.
-TEST(SameBits, WhatIsNotUniqueIsSaidInAllUnits) {
+TEST(OtherUnits, WhatIsNotUniqueIsSaidInAllUnits) {
   const char* const text = R"toml(
 [coordinates]
 y = 0
