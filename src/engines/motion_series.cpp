@@ -619,8 +619,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
 }
 
 // The time in which the highest coefficients of the accelerations become as large as the lowest, or as large as what is known of them. Coordinates are
-// compared by m a², as they have different units; states, which have no inertia, count where no coordinate tells. Loads that balance leave rounding,
-// and its size tells nothing about time.
+// compared by m a², as they have different units; states, which have no inertia, count where no coordinate tells, and laws where nothing else does. Loads that balance leave
+// rounding, and its size tells nothing about time.
 void MotionSeries::find_time_scale(int order, double size) {
   const auto rounding = [&](int k, int i) { return rounding_[k * (n_ + m_) + i]; };
   time_scale_ = 0;
@@ -661,6 +661,36 @@ void MotionSeries::find_time_scale(int order, double size) {
       }
       return norm;
     });
+  }
+  // A motion of constant accelerations has no time of its own. The reactions that keep them constant have one,
+  if (time_scale_ == 0 && order_ > 0) {
+    compare(size, 0.5, [&](int k) {
+      double noise = 0;
+      for (int i = 0; i < n_; ++i)
+        noise = std::max(noise, rounding(k, i) * work_.inertia[i] * rounding(k, i));
+      double norm = 0;
+      for (std::size_t a = 0; a < active_.size(); ++a) {
+        const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
+        const Series* g = row(active_[a]);
+        double weight = 0;
+        for (std::size_t e = 0; e < touches.size(); ++e)
+          weight += std::abs(g[e].c[0] * response_[a * n_ + touches[e]]);
+        norm = std::max(norm, lambda_[a].c[k] * weight * lambda_[a].c[k]);
+      }
+      return norm > noise ? norm : 0;
+    });
+  }
+  // and so have the laws that it passes through: the terms of a coefficient, or that it becomes one.
+  if (time_scale_ == 0) {
+    for (const int r : touched_) {
+      for (int j = 0; j < system_.relations()[r].tangents && !laws_[r].empty(); ++j) {
+        const Series mu = slip_coefficient(r, j);
+        compare(0, 1, [&](int k) { return std::abs(mu.c[k]); });
+        for (int k = 1; k < order && time_scale_ == 0; ++k) {
+          if (mu.c[k] != 0) time_scale_ = elementary::rough_pow(std::abs(mu.c[k]), -1.0 / k);
+        }
+      }
+    }
   }
   if (time_scale_ == 0 || !std::isfinite(time_scale_)) time_scale_ = 1;
 }

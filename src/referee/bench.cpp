@@ -216,7 +216,7 @@ void Referee::Bench::restart(const Options& asked) {
   std::copy(system.start().begin(), system.start().end(), work.in.begin());
   order = {0, 1, 2, 3, 4};
   held = pieces = impacts = 0;
-  phase = 0;
+  phase = phase_before = 0;
   started = energy_known = works_known = jacobian_ready = tail = powers_combined = false;
   own_sure = own_unique = true;
   doubts = 0;
@@ -279,11 +279,13 @@ void Referee::Bench::point(const Point& given) {
   const bool first = !started;
   if (first) {
     started = true;
+    phase = phase_before = given.time;
     std::copy(given.q.begin(), given.q.end(), start.begin());
     std::copy(given.v.begin(), given.v.end(), start.begin() + n);
     std::copy(given.z.begin(), given.z.end(), start.begin() + 2 * n);
   }
   if (given.kind == Kind::after) {
+    if (phase < given.time) phase_before = phase;
     phase = given.time;
     pieces = 0;
     if (held > 1) check(Law::story, 0, given.time, 1, 0);  // a piece without its end

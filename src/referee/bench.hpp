@@ -239,6 +239,7 @@ struct Referee::Bench {
   std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first
   int held = 0;                             ///< readings in use
   double phase = 0;                         ///< time of the last instant
+  double phase_before = 0;                  ///< time of the one before it
   int pieces = 0;                           ///< since then
   bool long_equations = false;              ///< evaluating them is most of the cost of a step
   bool started = false;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "busy.hpp"
 #include "by_value.hpp"
 #include "draw.hpp"
 #include "from_file.hpp"
@@ -275,12 +276,26 @@ class Case {
     o.instants.clear();
     o.samples = kSmallSteps;
     if (!(o.until > o.from)) return false;
+    if (is_busy(ran)) return true;
     Crossings crossings(*system_);
     o.cancel = limit_.start(2);
     const engines::EngineResult again = simulate::run(*system_, "event", o, crossings);
     limit_.stop();
     return crossings.count >=
            std::max({kMany, 0.5 * static_cast<double>(again.events), 0.5 * static_cast<double>(again.steps)});
+  }
+
+  /// Or its events are real ones, or the formulas oscillate as often on the way that it has gone (busy.hpp).
+  [[nodiscard]] bool is_busy(const Ran& ran) {
+    constexpr double kStepsPerPeriod = 100;
+    if (draft_ != nullptr && periods_of_formulas(*draft_, ran.result.data) >=
+                                 static_cast<double>(ran.result.end.steps) / kStepsPerPeriod)
+      return true;
+    engines::EngineOptions o = at(kLoose);
+    o.cancel = limit_.start(3);
+    const bool real = events_are_real(*system_, o, ran.status().time, ran.result.data.events);
+    limit_.stop();
+    return real;
   }
 
   /// Such runs are compared as far as they have come.
@@ -1157,6 +1172,15 @@ class Case {
     return go(*ready.compiled->system, o);
   }
 
+  /// Contacts, slips and constraints along an angle, beside others along a length.
+  [[nodiscard]] bool angles_beside_lengths() const {
+    bool angle = false, length = false;
+    for (const Element& e : draft_->elements) {
+      if (e.section == "coordinates") (e.name.rfind("th", 0) == 0 ? angle : length) = true;
+    }
+    return angle && length;
+  }
+
   /// In both units every dimension that is drawn, and every one of a derivative by a coordinate or a velocity, has a factor of 2^6 at least (or
   /// 2^-6 at most): no coefficient is one in one of them only. A factor that is one disappears, and sums are then taken in another order.
   void bits(std::size_t width) {
@@ -1179,25 +1203,34 @@ class Case {
     const Rows scaled = rows_of(*two, width, nullptr, &other_factors, second.time);
     std::size_t compared = width;
     if (has_bristles(rows.names)) compared = static_cast<std::size_t>(2 * system_->layout().coordinates);
+    const auto find_in = [&](const std::string& detail, double time) {
+      find("bits", detail, time);
+      out_.in_other_units = {text(*draft_, first), text(*draft_, second)};
+    };
     if (rows.values.size() != scaled.values.size()) {
-      find("bits",
-           "another number of rows: " + std::to_string(rows.values.size()) + " and " +
-               std::to_string(scaled.values.size()) + "; " + end_word(one->status()) + ", " +
-               end_word(two->status()),
-           0);
+      find_in("another number of rows: " + std::to_string(rows.values.size()) + " and " +
+                  std::to_string(scaled.values.size()) + "; " + end_word(one->status()) + ", " +
+                  end_word(two->status()),
+              0);
       return;
     }
+    // Where forces and moments share a load that is not unique, "the largest margin" compares numbers of both: the shares go with the units, the motion does not,
+    // beyond their rounding.
+    constexpr double kShares = 1e-12;
+    const bool shares = one->result.end.reactions_not_unique && angles_beside_lengths();
+    const std::vector<double> scale = scales(rows, scaled);
     for (std::size_t k = 0; k < rows.values.size(); ++k) {
       for (std::size_t i = 0; i < compared; ++i) {
+        if (shares && std::abs(rows.values[k][i] - scaled.values[k][i]) <= kShares * scale[i]) continue;
         if (rows.values[k][i] == scaled.values[k][i] ||
             (std::abs(rows.values[k][i]) < 1e-270 && std::abs(scaled.values[k][i]) < 1e-270))
           continue;
-        char text[300];
-        std::snprintf(text, sizeof text,
+        char words[300];
+        std::snprintf(words, sizeof words,
                       "units of (%g, %g, %g) and (%g, %g, %g): at t = %.8g %s is %.17g and %.17g",
                       first.length, first.mass, first.time, second.length, second.mass, second.time,
                       rows.times[k], rows.names[i].c_str(), rows.values[k][i], scaled.values[k][i]);
-        find("bits", text, rows.times[k]);
+        find_in(words, rows.times[k]);
         return;
       }
     }
@@ -1212,6 +1245,7 @@ class Case {
     const std::vector<double> factors = column_units(fine_rows.names, u);
     same_motion("units", fine, fine_rows, *other, rows_of(*other, width, nullptr, &factors, u.time),
                 *ready.compiled->system, u.time);
+    if (found()) out_.in_other_units = {text(*draft_, u)};
   }
 
   void resume(const Ran& loose) {

@@ -71,6 +71,10 @@ bool rises_softly(const numeric::SamplingGrid& grid, const double* sample, doubl
   return std::all_of(coefficients.begin(), coefficients.begin() + grid.points(),
                      [band](double c) { return c >= -band; });
 }
+/// The highest power of time that the dense output of the methods carries.
+int carried_order(const numeric::TwoMethods& methods) {
+  return methods.stiff() ? 3 : methods.order() == numeric::Method::order5 ? 4 : 7;
+}
 /// How far a function gets to the other side of zero than `side`, behind θ, by its samples and its value at the end of the step.
 double depth_behind(const numeric::SamplingGrid& grid, const double* sample, double theta, int side) {
   const int points = grid.points();
@@ -174,6 +178,16 @@ bool Scan::find_first_guard(double h, bool& accurate) {
       double* coefficients = found_.bernstein.data() + i * points;
       double* sample = found_.samples.data() + i * (points + 1);
       const bool watch = guard.kind == GuardKind::watch || guard.kind == GuardKind::observed;
+      // Of a zero beyond its order the polynomial of the step carries nothing, be it in the samples or between them.
+      if (first_of_phase && guard.zeros > carried_order(trial_.methods())) {
+        const Start start = start_by_series(guard, h, sample[points]);
+        if (start == Start::leaves) continue;
+        if (start == Start::too_long) {
+          found_.blamed_guard = i;
+          accurate = false;
+          return false;
+        }
+      }
       const double* clean = sample;
       if (guard.zeros != 0 && !closed_form && residues_[i] != 0) {
         for (int j = 0; j < points; ++j) clean_[j] = sample[j] - residues_[i];
@@ -375,6 +389,35 @@ bool Scan::find_first_guard(double h, bool& accurate) {
     }
   }
   return found_.first_guard >= 0;
+}
+
+// A function of the state that leaves its zero by a power which the dense output does not carry (t⁶ with the method of order five): its Taylor series at the start of
+// the step. While the first term that is not zero is twice all others together there is no zero in the step; its end, which is exact, must say the same.
+Scan::Start Scan::start_by_series(const Guard& guard, double h, double end) {
+  constexpr double kOthers = 0.5;  // of the first term
+  constexpr double kUnits = 8;     // of rounding
+  if (guard.kind != GuardKind::gap && guard.kind != GuardKind::slip && guard.kind != GuardKind::side)
+    return Start::unknown;
+  now_.load();
+  if (!now_.series.compute(now_.mode, expr::kTaylorOrder) || now_.series.order() < guard.zeros)
+    return Start::unknown;
+  const expr::Series s = guard.kind == GuardKind::gap    ? now_.series.gap(guard.place)
+                         : guard.kind == GuardKind::slip ? now_.series.slip(guard.place, guard.tangent)
+                                                         : now_.series.surface(guard.place);
+  const double sign = guard.kind == GuardKind::gap ? 1 : guard.sign;
+  const double first = sign * s.c[guard.zeros];
+  if (!(first > 0)) return Start::unknown;
+  double others = 0;
+  double power = 1;
+  for (int k = guard.zeros + 1; k <= now_.series.order(); ++k) others += std::abs(s.c[k]) * (power *= h);
+  if (others > kOthers * first) return Start::too_long;
+  const double expected = first * elementary::whole_pow(h, guard.zeros);
+  const double rounding =
+      kUnits * (guard.kind == GuardKind::gap ? rounding_.rounding_of(now_.system.relations()[guard.place].gap)
+                : guard.kind == GuardKind::side ? rounding_.surface_rounding(guard.place)
+                                                : guard.noise + guard.noise_rate * h);
+  if (std::abs(end - expected) <= 2 * kOthers * expected + rounding) return Start::leaves;
+  return Start::unknown;
 }
 
 // What is left at the start of a step of the functions that begin with a zero: the last bit of the time of the event just handled. It is

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "engines/event/phase.hpp"
 #include "engines/event/step_findings.hpp"
@@ -34,6 +35,8 @@ class Scan {
   [[nodiscard]] bool passes_at_once(int i, double theta, double first);
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
+  enum class Start : std::uint8_t { leaves, too_long, unknown };
+  [[nodiscard]] Start start_by_series(const Guard& guard, double h, double end);
   [[nodiscard]] double comes_back(int i, int r, int points, int side, double error) const;
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
   [[nodiscard]] bool watch_hides(const Guard& guard, double h, double from, double length,
