@@ -126,6 +126,13 @@ TEST(Blocks, RestBesideSharedInertiaIsKept) {
   expect_end(trial("rest-beside-inertia"), {{0, 0.91 * free * free * free / 6}, {1, 0}}, "inertia", kBoth);
 }
 
+// A push of 1e-7 beside one of 2: what is left of them where they balance is rounding of the larger, and nothing is broken by that.
+TEST(Blocks, ASlideBeginsBesideAnother) {
+  const TestModel model = trial("slide-begins-beside-another");
+  expect_end(model, {{0, 5.0 / 24}, {1, 0}}, "slides", kBoth);
+  EXPECT_TRUE(end_of(model, "event").verdict.silent());
+}
+
 struct Placed {
   const char* kinetic;
   const char* x;
