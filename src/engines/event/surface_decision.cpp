@@ -263,8 +263,11 @@ bool SurfaceDecision::decide_open_surfaces() {
            impacts_.paradox(status);
   }
   block_.assign(here_.open.begin(), here_.open.end());
+  two_ways_ = -1;
   const bool several = block_.size() > 1;
-  return (several && stay_at_equality(block_)) || decide_or_rest(block_);
+  if (several && stay_at_equality(block_)) return true;
+  if (two_ways_ >= 0 && goes_two_ways(two_ways_, block_)) return trials_.not_unique({two_ways_});
+  return decide_or_rest(block_);
 }
 
 // Where the motion on a surface that it rests on cannot be followed, it slides as far as that decides. Where nothing else does, it rests all the same: the run is for
@@ -371,8 +374,45 @@ bool SurfaceDecision::is_no_rest(int k, const std::vector<int>& members, const s
   now_.load();
   const bool up = possible[1] && leaves[1] > 0;
   const bool down = possible[0] && leaves[0] < 0;
+  if (up && down) two_ways_ = k;
   const bool back = leaves[up ? 0 : 1] != 0 && possible[up ? 0 : 1];  // from the side that does not leave
   return (up && down) || (up != down && back) || shared;
+}
+
+// Whether a surface that is left to both sides while the others of `members` are held is so too where these follow: then there are two motions, whichever of them
+// leaves more surfaces.
+bool SurfaceDecision::goes_two_ways(int k, const std::vector<int>& members) {
+  const Mode start = now_.mode;
+  std::vector<int> held;
+  std::vector<int> rest;
+  std::vector<int> others;
+  for (const int other : members) {
+    if (other == k) continue;
+    others.push_back(other);
+    (trials_.may_stay_at_equality(other) ? held : rest).push_back(other);
+  }
+  int ways = 0;
+  for (const int upper : {0, 1}) {
+    bool goes = false;
+    for (const bool follow : {false, true}) {
+      if (goes) break;
+      now_.mode = start;
+      trials_.take_side(now_.mode, k, upper);
+      for (const int other : held) {
+        if (!follow) trials_.hold_at_equality(now_.mode, other);
+      }
+      if (!try_beside(follow ? others : rest)) continue;
+      const Mode decided = now_.mode;
+      goes = leaving_.leaving_direction(k, decided).sign == (upper != 0 ? 1 : -1) &&
+             (follow || std::all_of(held.begin(), held.end(), [&](int other) {
+                return leaving_.leaving_direction(other, decided).sign == 0;
+              }));
+    }
+    ways += goes ? 1 : 0;
+  }
+  now_.mode = start;
+  now_.load();
+  return ways == 2;
 }
 
 // Decides `rest` beside surfaces that have got their sides in mode_. Nothing is listed, and the run does not end by it.
