@@ -60,8 +60,8 @@ class Decider {
   /// Forces to decide with, by coordinate, instead of those that the sides in `mode` give; empty: these. The combination of fields that slides is not the
   /// field of any sides where switches stand around those that are slid on.
   std::vector<double> given_force;
-  /// By relation: whether its rows are to be decided; empty: all are. The others keep what `mode` says of them. What is told here holds whole blocks of
-  /// coupled rows, and joints that move massless coordinates always take part.
+  /// By relation: whether its rows are to be decided; empty: all are. The others keep what `mode` says of them. What is told here holds
+  /// whole blocks of coupled rows, and joints that move massless coordinates always take part.
   std::vector<std::uint8_t> among;
 
   [[nodiscard]] bool takes_part(int relation) const { return among.empty() || among[relation] != 0; }

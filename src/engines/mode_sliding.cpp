@@ -363,8 +363,9 @@ bool ModeMotion::evaluate_sliding() {
   return open_corners_.empty() || !decide_open_corners() || evaluate_sliding();
 }
 
-// The coefficients of several surfaces are found to rounding of the largest field beside them, which can be far more than the terms of what they hold. A coordinate
-// whose velocity is such a surface has no acceleration at all: what is left of one would carry it away in time.
+// The coefficients of several surfaces are found to rounding of the largest field beside them, which can be far more than the terms of
+// what they hold. A coordinate whose velocity is such a surface has no acceleration at all: what is left of one would carry it away in
+// time.
 void ModeMotion::still_what_slides() {
   constexpr double kLeft = 1e-12;  ///< of the largest field
   const std::vector<int>& sliding = set_->sliding;
@@ -445,8 +446,9 @@ ModeMotion::SharedLoad ModeMotion::shared_load(int k) {
   return out;
 }
 
-// The coefficient of a switch that acts in parallel with sticking friction: what rows of its block carry is brought as far from their limits as the coefficient
-// allows, so that they hold wherever any coefficient lets them. A single row is brought as near to zero as can be.
+// The coefficient of a switch that acts in parallel with sticking friction: what rows of its block carry is brought as far from their
+// limits as the coefficient allows, so that they hold wherever any coefficient lets them. A single row is brought as near to zero as can
+// be.
 double ModeMotion::parallel_coefficient(int k) {
   constexpr int kHalvings = 60;
   const int number = coupling_.block()[k];

@@ -777,6 +777,9 @@ void Referee::Bench::combine_corners(const Reading& reading) {
       for (int i = 0; i < n + layout.states; ++i) {
         const double field = i < n ? h[i] : rates[i - n];
         combined[i] += weight * field;
+        // What balances on a surface has the size of what pushes to it: the shares of others that are solved with it are known to the last
+        // bits of that.
+        if (i < n) force[i] = std::max(force[i], std::abs(weight * field));
         share_rounding[i] += count * kEpsilon * std::abs(field);
       }
       system.powers(work, powers.data());

@@ -1,9 +1,10 @@
 // Rest that the values at equality keep.
 //
-// At its surface a switch of a place has the value that the language gives there. Where that, dry forces and friction hold what stands still, it stays, whatever the
-// values beside the surface would do (docs/theory.md, "An instant"). So behind every instant each block of coordinates that stands still and accelerates all the
-// same is asked: could it rest, with room to spare? The answer is given where it needs no decision: without closed contacts, with dry forces and joints on single
-// coordinates. Then the forces at rest fill an interval for each coordinate, and zero lies in it or not.
+// At its surface a switch of a place has the value that the language gives there. Where that, dry forces and friction hold what stands
+// still, it stays, whatever the values beside the surface would do (docs/theory.md, "An instant"). So behind every instant each block of
+// coordinates that stands still and accelerates all the same is asked: could it rest, with room to spare? The answer is given where it
+// needs no decision: without closed contacts, with dry forces and joints on single coordinates. Then the forces at rest fill an interval
+// for each coordinate, and zero lies in it or not.
 #include <algorithm>
 #include <cmath>
 
@@ -188,8 +189,8 @@ bool Referee::Bench::forces_at_rest() {
   });
 }
 
-// Whether rest on the surface of a sign is more than a point that the motion passes: not both sides leave it, and none takes the motion through. The interval
-// of the one coordinate is known with the value 0; its forces on the sides are that far from it.
+// Whether rest on the surface of a sign is more than a point that the motion passes: not both sides leave it, and none takes the motion
+// through. The interval of the one coordinate is known with the value 0; its forces on the sides are that far from it.
 bool Referee::Bench::attracts(int k) {
   const int i = resting.front();
   const model::SwitchInfo& info = system.switches()[k];

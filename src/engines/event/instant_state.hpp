@@ -44,8 +44,8 @@ struct InstantState {
       open;  ///< E: surfaces that this instant decides; while blocks are decided, those of the present one
   std::vector<int> seen_open;  ///< surfaces at zero that this instant has decided
   std::vector<int> later;      ///< surfaces at zero that contain some of E: decided after these
-  /// Blocks of E and of what acts on it (coupling.hpp): by switch, and by coordinate and state; −1: none of them. `block` is the one that is being decided,
-  /// and nothing else is: surfaces and rows of other blocks are what they are.
+  /// Blocks of E and of what acts on it (coupling.hpp): by switch, and by coordinate and state; −1: none of them. `block` is the one that
+  /// is being decided, and nothing else is: surfaces and rows of other blocks are what they are.
   std::vector<int> block_of, block_of_component;
   int block = -1;
   /// By tangential row: let go, because it held only with sides that the motion refutes.

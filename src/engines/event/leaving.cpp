@@ -105,7 +105,8 @@ Departure Leaving::leaving_direction(int k, const Mode& trial) {
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
   if (now_.series.order() < 2) return leaving_by_acceleration(k);
-  // The time in which the series changes may be nothing but rounding, where a push comes back to zero and turns: the derivatives tell after the time of a phase.
+  // The time in which the series changes may be nothing but rounding, where a push comes back to zero and turns: the derivatives tell
+  // after the time of a phase.
   constexpr double kNoTime = 1e-9;  ///< of the time that phases last
   const double phase = std::max(now_.t - now_.entry.time, now_.last_flight);
   const bool place = info.rate.outputs() > 0 && info.sees_states.empty();

@@ -43,8 +43,8 @@ void Sides::note_instant() {
   }
 }
 
-// What puts the state onto a surface moves the slips of rows at rest by what the landing has left of it, which is no jump: called with −1 before and with 1
-// behind it.
+// What puts the state onto a surface moves the slips of rows at rest by what the landing has left of it, which is no jump: called with −1
+// before and with 1 behind it.
 void Sides::shift_slips(double sign) {
   now_.load();
   for (int r = 0; r < now_.layout.relations; ++r) {
@@ -243,8 +243,8 @@ bool Sides::rates_by_value(bool all, bool decided) {
       const double slip = rows.tangent[j].slip;
       const double size = size_of(rows.tangent[j].w, rows.tangent[j].drive);
       const double bound = std::max(1e3 * kEpsilon * size, rounding_.slip_rounding(r, j));
-      // What rests is known to: a landing leaves more of it than the last bit, and only a jump moves it. What this instant lets go from rest has the
-      // direction that was decided, and no slip yet.
+      // What rests is known to: a landing leaves more of it than the last bit, and only a jump moves it. What this instant lets go from
+      // rest has the direction that was decided, and no slip yet.
       const bool let_go = decided && direction(now_.mode.tangent[number]) != 0 &&
                           here_.entering.tangent[number] == TangentStatus::stick;
       const bool rests = now_.mode.tangent[number] == TangentStatus::stick || let_go;

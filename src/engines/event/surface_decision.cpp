@@ -38,10 +38,10 @@ SurfaceDecision::SurfaceDecision(Phase& now, InstantState& here, SideSearch& sea
       surfaces_(surfaces),
       coupling_(now.system) {}
 
-// Decides the surfaces of E and, with their sides, which contacts open, stick and slip. What is not coupled is decided apart, each block from what is known of this
-// instant and with its own rows only: what an unconnected block decides changes nothing of what another one has found, such as the share of a load that its
-// friction bears beside a surface. Blocks see each other in higher derivatives alone; where one of them comes out otherwise than the others took it for,
-// these are decided once more.
+// Decides the surfaces of E and, with their sides, which contacts open, stick and slip. What is not coupled is decided apart, each block
+// from what is known of this instant and with its own rows only: what an unconnected block decides changes nothing of what another one has
+// found, such as the share of a load that its friction bears beside a surface. Blocks see each other in higher derivatives alone; where
+// one of them comes out otherwise than the others took it for, these are decided once more.
 bool SurfaceDecision::decide_surfaces() {
   search_.decided.clear();
   bool decided = true;
@@ -158,7 +158,8 @@ bool SurfaceDecision::has_changed(int b) const {
   return false;
 }
 
-// Puts back what a block was when the instant began. False: surfaces that contain others of it have been moved by these, and it stays as it is.
+// Puts back what a block was when the instant began. False: surfaces that contain others of it have been moved by these, and it stays as
+// it is.
 bool SurfaceDecision::begin_again(int b) {
   for (const int k : waiting_) {
     if (here_.block_of[k] == b) return false;
@@ -201,8 +202,8 @@ bool SurfaceDecision::decide_rows_apart() {
   return decisions_.decide_with(now_.mode, status) || impacts_.paradox(status);
 }
 
-// One block. Surfaces that contain others of it come after them, by value where these have moved them away from zero. The others have been decided with the sides
-// that they followed to: where they contradict what comes of them by themselves, they keep these.
+// One block. Surfaces that contain others of it come after them, by value where these have moved them away from zero. The others have been
+// decided with the sides that they followed to: where they contradict what comes of them by themselves, they keep these.
 bool SurfaceDecision::decide_block(int b) {
   take_rows(b);
   here_.block = b;
@@ -263,8 +264,11 @@ bool SurfaceDecision::decide_open_surfaces() {
            impacts_.paradox(status);
   }
   block_.assign(here_.open.begin(), here_.open.end());
+  two_ways_ = -1;
   const bool several = block_.size() > 1;
-  return (several && stay_at_equality(block_)) || decide_or_rest(block_);
+  if (several && stay_at_equality(block_)) return true;
+  if (two_ways_ >= 0 && goes_two_ways(two_ways_, block_)) return trials_.not_unique({two_ways_});
+  return decide_or_rest(block_);
 }
 
 // Where the motion on a surface that it rests on cannot be followed, it slides as far as that decides. Where nothing else does, it rests all the same: the run is for
@@ -285,8 +289,8 @@ bool SurfaceDecision::decide_or_rest(const std::vector<int>& members) {
   return surfaces_.decide_members(members);  // says what is wrong
 }
 
-// Several coupled surfaces: as many of them as possible stay with the value of equality, and the others are decided beside these. Those that leave by it are taken out, as
-// few as let the others stay, until none does. False: none stays, and nothing is decided.
+// Several coupled surfaces: as many of them as possible stay with the value of equality, and the others are decided beside these. Those
+// that leave by it are taken out, as few as let the others stay, until none does. False: none stays, and nothing is decided.
 bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
   std::vector<int> held;
   for (const int k : members) {
@@ -371,8 +375,45 @@ bool SurfaceDecision::is_no_rest(int k, const std::vector<int>& members, const s
   now_.load();
   const bool up = possible[1] && leaves[1] > 0;
   const bool down = possible[0] && leaves[0] < 0;
+  if (up && down) two_ways_ = k;
   const bool back = leaves[up ? 0 : 1] != 0 && possible[up ? 0 : 1];  // from the side that does not leave
   return (up && down) || (up != down && back) || shared;
+}
+
+// Whether a surface that is left to both sides while the others of `members` are held is so too where these follow: then there are two
+// motions, whichever of them leaves more surfaces.
+bool SurfaceDecision::goes_two_ways(int k, const std::vector<int>& members) {
+  const Mode start = now_.mode;
+  std::vector<int> held;
+  std::vector<int> rest;
+  std::vector<int> others;
+  for (const int other : members) {
+    if (other == k) continue;
+    others.push_back(other);
+    (trials_.may_stay_at_equality(other) ? held : rest).push_back(other);
+  }
+  int ways = 0;
+  for (const int upper : {0, 1}) {
+    bool goes = false;
+    for (const bool follow : {false, true}) {
+      if (goes) break;
+      now_.mode = start;
+      trials_.take_side(now_.mode, k, upper);
+      for (const int other : held) {
+        if (!follow) trials_.hold_at_equality(now_.mode, other);
+      }
+      if (!try_beside(follow ? others : rest)) continue;
+      const Mode decided = now_.mode;
+      goes = leaving_.leaving_direction(k, decided).sign == (upper != 0 ? 1 : -1) &&
+             (follow || std::all_of(held.begin(), held.end(), [&](int other) {
+                return leaving_.leaving_direction(other, decided).sign == 0;
+              }));
+    }
+    ways += goes ? 1 : 0;
+  }
+  now_.mode = start;
+  now_.load();
+  return ways == 2;
 }
 
 // Decides `rest` beside surfaces that have got their sides in mode_. Nothing is listed, and the run does not end by it.

@@ -41,6 +41,7 @@ class SurfaceDecision {
   [[nodiscard]] bool stay_at_equality(const std::vector<int>& members);
   [[nodiscard]] bool is_no_rest(int k, const std::vector<int>& members, const std::vector<int>& held,
                                 const Mode& start);
+  [[nodiscard]] bool goes_two_ways(int k, const std::vector<int>& members);
   [[nodiscard]] bool try_beside(const std::vector<int>& rest);
 
   Phase& now_;
@@ -58,6 +59,7 @@ class SurfaceDecision {
   std::vector<int> all_, waiting_;  ///< E; those of it that contain others
   std::vector<int> order_;          ///< of the blocks
   std::vector<std::uint8_t> stale_;  ///< by block: to be decided once more
+  int two_ways_ = -1;                ///< a surface that is left to both sides while others are held
   Mode entry_, found_;
   std::vector<int>
       block_;  ///< the surfaces of the present block; decisions of some of them are made within that of all

@@ -433,8 +433,9 @@ bool Surfaces::decide_many(const std::vector<int>& members) {
   return trials_.not_unique(members);
 }
 
-// Rest is kept where it can be, with given sides; but a row may rest with sides only that the motion then refutes, and with those that it confirms be beyond its
-// limit. Then it slips: as few of such rows as possible are let go, and the surfaces decided beside them. `now_.mode` is that before the decision, and stays so where this does not help.
+// Rest is kept where it can be, with given sides; but a row may rest with sides only that the motion then refutes, and with those that it
+// confirms be beyond its limit. Then it slips: as few of such rows as possible are let go, and the surfaces decided beside them.
+// `now_.mode` is that before the decision, and stays so where this does not help.
 bool Surfaces::let_rows_go(const std::vector<int>& members) {
   constexpr std::size_t kMost = 6;
   if (here_.letting_go) return false;

@@ -267,7 +267,8 @@ until = 0.9
   EXPECT_FALSE(told_of(-0.05));
 }
 
-/// A story of a mass at rest, told as if it had left with x'' = a from the start, with these sides of its dry force and of its place: every law of that motion holds.
+/// A story of a mass at rest, told as if it had left with x'' = a from the start, with these sides of its dry force and of its place: every
+/// law of that motion holds.
 Story left_with(const TestModel& model, double a, double dry, double place) {
   Story story = record(model);
   for (Told& told : story) {
@@ -288,7 +289,8 @@ std::vector<std::string> laws_of(const Verdict& verdict) {
   return out;
 }
 
-// At x = 0 the place gives nothing, and the friction holds what does. Told is the motion that the value below would take: it breaks nothing else.
+// At x = 0 the place gives nothing, and the friction holds what does. Told is the motion that the value below would take: it breaks
+// nothing else.
 TEST(Referee, FindsRestThatIsLeftWhereTheValueAtEqualityKeepsIt) {
   for (const auto& [value, a, dry, place] : std::vector<std::tuple<std::string, double, double, double>>{
            {"-sign(x') + if(x < 0, -1.25, 0)", -0.25, 0, 1},
