@@ -10,6 +10,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kFew = 8;  ///< rows or coordinates: to look for what meets is dearer than to take all
 
 }  // namespace
 
@@ -54,14 +55,15 @@ double ActiveRows::drive(int k) const {
 void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
   const int many = count();
   // Outside of what was written for the mode before, all is zero.
-  for (std::size_t k = 0; k < written_.size(); ++k) {
+  for (std::size_t k = 0; k < written_.size() && n_ >= kFew; ++k) {
     const auto [first, end] = written_[k];
     std::fill_n(columns_.begin() + static_cast<std::ptrdiff_t>(k) * n_ + first, end - first, 0.0);
     std::fill_n(response_.begin() + static_cast<std::ptrdiff_t>(k) * n_ + first, end - first, 0.0);
   }
   columns_.resize(std::max(columns_.size(), static_cast<std::size_t>(many) * n_));
   response_.resize(columns_.size());
-  written_.assign(many, {n_, 0});
+  if (n_ < kFew) std::fill_n(columns_.begin(), many * n_, 0.0);
+  written_.assign(many, n_ < kFew ? std::pair(0, n_) : std::pair(n_, 0));
   const auto write = [this](int k, const model::Row& row, double factor) {
     double* column = columns_.data() + k * n_;
     auto& [first, end] = written_[k];
@@ -115,7 +117,7 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
 
 // x ← M⁻¹ x, of what is zero outside `from` … `to`; these are widened where M couples.
 void ActiveRows::solve_mass(double* x, int& from, int& to) const {
-  if (!work_.mass_diagonal) {
+  if (!work_.mass_diagonal || n_ < kFew) {
     system_.solve_mass(work_, x);
     from = 0;
     to = n_;
@@ -136,10 +138,10 @@ void ActiveRows::find_order(numeric::RankedLu& ranking) {
   for (int a = 0; a < many; ++a) {
     look();
     const model::Row& g = row(a);
-    int from = g.places().empty() ? 0 : g.places().front();
-    int to = g.places().empty() ? 0 : g.places().back() + 1;
-    std::fill_n(forward_.data() + (work_.mass_diagonal ? from : 0), work_.mass_diagonal ? to - from : n_,
-                0.0);
+    const bool all = n_ < kFew || !work_.mass_diagonal;
+    int from = all || g.places().empty() ? 0 : g.places().front();
+    int to = all ? n_ : g.places().empty() ? 0 : g.places().back() + 1;
+    std::fill(forward_.data() + from, forward_.data() + to, 0.0);
     for (std::size_t e = 0; e < g.values().size(); ++e) forward_[g.places()[e]] = g.values()[e];
     solve_mass(forward_.data(), from, to);
     size[a] = std::abs(dot(g, forward_.data()));
@@ -305,6 +307,14 @@ void ActiveRows::hold_velocities(double* velocity) const {
 // Of many rows few meet: by coordinate first the columns that push it, then the rows that it is part of.
 void ActiveRows::build_matrix() {
   const int many = count();
+  if (many < kFew) {
+    matrix_.resize(static_cast<std::size_t>(many) * many);
+    for (int a = 0; a < many; ++a) {
+      const model::Row& g = row(a);
+      for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(g, response(k));
+    }
+    return;
+  }
   meets_begin_.assign(n_ + 1, 0);
   for (int k = 0; k < many; ++k) {
     for (int i = response_first_[k]; i < response_end_[k]; ++i)

@@ -421,7 +421,7 @@ struct Builder {
                                 const std::vector<Index>& indices);
   /// The gaps of which this one is the smallest; itself where it has no such corner.
   /// `zeros`: of all variables.
-  [[nodiscard]] std::optional<PlainGap> plain_gap(const RelationDraft& r, const expr::Program& gap,
+  [[nodiscard]] std::optional<PlainGap> plain_gap(const RelationDraft& r, const Relation& made,
                                                   std::span<const double> zeros) const;
   std::vector<Node> least_gaps(const Contact& contact, Node gap);
   bool take_corners_apart(const Contact& contact, std::vector<std::vector<Node>>& gaps, std::size_t& parts);

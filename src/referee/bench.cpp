@@ -436,14 +436,21 @@ void Referee::Bench::note_scales(const Reading& reading, double length) {
   const double* q = reading.in.data() + layout.q();
   const double* v = reading.in.data() + layout.v();
   const double* z = reading.in.data() + layout.z();
-  for (int i = 0; i < n; ++i) {
-    const double a = std::abs(reading.acceleration[i]);
-    const double speed = std::abs(v[i]);
-    position[i] = std::max(std::max(position[i], std::abs(q[i] - start[i])),
-                           std::max(speed * length, a * length * length));
-    velocity[i] = std::max(std::max(velocity[i], speed), a * length);
-    acceleration[i] = std::max(acceleration[i], a);
+  // Plain loops over plain arrays, one result each: the compiler takes several coordinates at once.
+  const auto larger = [](double x, double y) { return x < y ? y : x; };
+  const double* const pushed = reading.acceleration.data();
+  const double* const from = start.data();
+  double* const place = position.data();
+  double* const speed = velocity.data();
+  double* const push_seen = acceleration.data();
+  for (int i = 0; i < n; ++i) place[i] = larger(place[i], std::abs(q[i] - from[i]));
+  if (length != 0) {
+    for (int i = 0; i < n; ++i)
+      place[i] = larger(place[i], larger(std::abs(v[i]) * length, std::abs(pushed[i]) * length * length));
   }
+  for (int i = 0; i < n; ++i)
+    speed[i] = larger(larger(speed[i], std::abs(v[i])), std::abs(pushed[i]) * length);
+  for (int i = 0; i < n; ++i) push_seen[i] = larger(push_seen[i], std::abs(pushed[i]));
   for (int i = 0; i < layout.states; ++i) {
     state[i] = std::max({state[i], std::abs(z[i] - start[2 * n + i]), std::abs(reading.rate[i]) * length});
     rate[i] = std::max(rate[i], std::abs(reading.rate[i]));

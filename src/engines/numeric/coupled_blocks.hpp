@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -15,13 +16,14 @@ class CoupledBlocks {
  public:
   /// n × n by rows. Few unknowns are one block: to look is no dearer than to eliminate.
   void find(const double* a, int n) {
-    constexpr int kFew = 8;
+    few_ = n <= static_cast<int>(kFirst.size()) ? static_cast<std::size_t>(n) : 0;
+    if (few_ > 0) return;
     const auto size = static_cast<std::size_t>(n);
     root_.resize(size);
     begin_.assign(size + 1, 0);
     member_.resize(size);
-    for (int i = 0; i < n; ++i) root_[i] = n < kFew ? 0 : i;
-    for (int i = 0; i < n && n >= kFew; ++i) {
+    for (int i = 0; i < n; ++i) root_[i] = i;
+    for (int i = 0; i < n; ++i) {
       const double* row = a + static_cast<std::size_t>(i) * size;
       for (int j = 0; j < n; ++j) {
         if (j == i || row[j] == 0) continue;
@@ -42,10 +44,11 @@ class CoupledBlocks {
   }
   /// Those coupled with i, itself among them, ascending.
   [[nodiscard]] std::span<const int> of(int i) const {
+    if (few_ > 0) return {kFirst.data(), few_};
     const int block = root_[i];
     return {member_.data() + begin_[block], static_cast<std::size_t>(begin_[block + 1] - begin_[block])};
   }
-  [[nodiscard]] bool together(int i, int j) const { return root_[i] == root_[j]; }
+  [[nodiscard]] bool together(int i, int j) const { return few_ > 0 || root_[i] == root_[j]; }
 
  private:
   [[nodiscard]] int root(int i) {
@@ -53,6 +56,9 @@ class CoupledBlocks {
     return i;
   }
 
+  static constexpr std::array<int, 7> kFirst{0, 1, 2, 3, 4, 5, 6};
+
+  std::size_t few_ = 0;  ///< all of them, where there are few
   std::vector<int> root_, begin_, member_;
 };
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "engines/numeric/step_control.hpp"
 #include "allocations.hpp"
+#include "engines/numeric/step_control.hpp"
 
 namespace judder::engines::numeric {
 namespace {

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "count.hpp"
 #include "allocations.hpp"
+#include "count.hpp"
 
 namespace judder::engines::numeric {
 namespace {

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <thread>
 
+#include "allocations.hpp"
 #include "judder/simulate/sinks.hpp"
 #include "told_run.hpp"
-#include "allocations.hpp"
 
 namespace judder::tasks {
 namespace {
