@@ -164,8 +164,8 @@ void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std
 std::string search_text(const RestSurvey& survey) {
   const analysis::RestSearch& search = *survey.search;
   std::string out =
-      "at t = " + to_text(survey.time, 9) + ": " + std::to_string(search.rests.size()) +
-      " rest states found from " + std::to_string(search.starts) + " starts for each of " +
+      "at t = " + to_text(survey.time, 9) + ": " + counted(search.rests.size(), "rest state", "rest states") +
+      " found from " + std::to_string(search.starts) + " starts for each of " +
       std::to_string(search.choices) +
       " choices of statuses\nThe model is not affine at rest: there may be others (a search proves nothing)";
   if (search.left_out > 0)
