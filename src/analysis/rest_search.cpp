@@ -13,9 +13,9 @@ using Finder = RestFinder;
 
 namespace {
 
-constexpr int kLine = 61;                  ///< places along a coordinate line
-constexpr int kMostFailures = 20;          ///< of deflated starts in a row, until a choice counts as searched
-constexpr double kFarthest = 3;            ///< times the spread: deflated roots beyond are not asked for
+constexpr int kLine = 61;          ///< places along a coordinate line
+constexpr int kMostFailures = 20;  ///< of deflated starts in a row, until a choice counts as searched
+constexpr double kFarthest = 1;    ///< times the reach of the starts: deflated roots beyond are not asked for
 constexpr std::size_t kMostOthers = 40;    ///< rests of other choices that are tried as starts
 constexpr std::size_t kManyChoices = 300;  ///< above it each is searched with fewer starts
 
