@@ -140,6 +140,7 @@ class Sweeper {
       out.numbers["apart " + who] = apart;
     }
     const std::size_t bits = chosen_relations(*rest).size();
+    if (bits > kMostChosen) return out;
     for (std::size_t mask = 0; mask < std::size_t{1} << bits; ++mask) {
       std::vector<std::uint8_t> choice(bits);
       for (std::size_t i = 0; i < bits; ++i) choice[i] = static_cast<std::uint8_t>(mask >> i & 1U);

@@ -420,6 +420,55 @@ double RestEquations::worst(const Row& u, RestCondition* which) {
   return out;
 }
 
+RestProblem RestEquations::linearised(const Row& u) {
+  RestProblem out;
+  const std::size_t width = n_ + m_;
+  const std::size_t columns = 2 * n_ + m_ + static_cast<std::size_t>(layout_.free_parameters);
+  out.n = n_;
+  out.m = m_;
+  out.time = work_.in[0];
+  out.coordinates = system_.coordinate_names();
+  out.states = system_.state_names();
+  load(u);
+  set_sides(0);
+  if (!system_.motion(work_)) return out;
+  out.load = work_.force;
+  out.rate = work_.rate;
+  out.mass = system_.full_mass(work_);
+  slope_.resize(width * columns);
+  system_.jacobian(work_, slope_.data());
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t j = 0; j < width; ++j) {
+      const double slope = slope_[i * columns + (j < n_ ? j : n_ + j)];
+      (i < n_ ? out.stiffness : out.rate_slope).push_back(i < n_ ? -slope : slope);
+      (i < n_ ? out.load[i] : out.rate[i - n_]) -= slope * u[j];
+    }
+    for (std::size_t j = 0; j < n_ && i < n_; ++j) out.damping.push_back(-slope_[i * columns + n_ + j]);
+  }
+  for (std::size_t k = 0; k < system_.relations().size(); ++k) {
+    const model::Relation& relation = system_.relations()[k];
+    const model::RelationRows& rows = system_.rows(work_, static_cast<int>(k));
+    RestProblem::Relation made;
+    made.name = relation.name;
+    made.kind = relation.kind;
+    made.has_normal = relation.has_normal;
+    made.unilateral = relation.kind == RelationKind::contact && relation.has_normal;
+    if (relation.has_normal) {
+      made.w = rows.w.dense(n_);
+      made.push = rows.push.dense(n_);
+      made.gap = rows.gap;
+      for (std::size_t j = 0; j < n_; ++j) made.gap -= made.w[j] * u[j];
+    }
+    if (relation.tangents > 0) {
+      RestProblem::Tangent tangent;
+      tangent.number = relation.first_tangent;
+      made.tangents.push_back(std::move(tangent));
+    }
+    out.relations.push_back(std::move(made));
+  }
+  return out;
+}
+
 bool RestEquations::only_shares(const Row& low, const Row& high) const {
   if (weights_ == 0) return false;
   for (std::size_t j = 0; j < low.size(); ++j) {

@@ -81,6 +81,9 @@ class RestEquations {
   /// The vector of another choice, in which more sticks, from a vector of this one: the same reactions.
   [[nodiscard]] std::vector<double> with_friction(const std::vector<double>& u, const RestChoice& other);
 
+  /// Forces, rows and mass around u as a linear problem; laws of friction are left out.
+  [[nodiscard]] RestProblem linearised(const std::vector<double>& u);
+
   // What verdicts need.
   void load(const std::vector<double>& x);
   void set_sides(unsigned corner);

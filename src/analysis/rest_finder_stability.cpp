@@ -27,6 +27,7 @@ class Judge {
   bool field(const Row& y, Row& rate);
   void judge_smooth(const Row& u, FoundRest& rest);
   void judge_sliding(const Row& u, FoundRest& rest);
+  [[nodiscard]] bool minimum_of_energy(const Row& u);
   [[nodiscard]] double scale(std::size_t i) const { return equations_.position_scale(i); }
 
   RestEquations& equations_;
@@ -89,9 +90,37 @@ void Judge::judge_smooth(const Row& u, FoundRest& rest) {
   } else if (growth < -1e-7 * most) {
     rest.stability = Stability::asymptotic;
     rest.why = "all eigenvalues have real parts up to " + text;
+  } else if (minimum_of_energy(u)) {
+    rest.stability = Stability::lyapunov;
+    rest.why = "energy is conserved, and its potential has a minimum here";
   } else {
     rest.why = "eigenvalues lie on the imaginary axis, which decides nothing";
   }
+}
+
+/// Lagrange and Dirichlet. Nothing but inertia and potentials may be at work: no other element has a power, and no friction acts.
+bool Judge::minimum_of_energy(const Row& u) {
+  if (m_ > 0 || !system_.autonomous()) return false;
+  for (const model::AuditInfo& info : system_.audits()) {
+    if (info.power >= 0) return false;
+  }
+  for (std::size_t k = 0; k < system_.relations().size(); ++k) {
+    if (equations_.active(k) && system_.relations()[k].tangents > 0) return false;
+  }
+  // Cholesky's factors of the stiffness.
+  std::vector<double> a = equations_.linearised(u).stiffness;
+  double most = 0;
+  for (const double each : a) most = std::max(most, std::abs(each));
+  for (std::size_t i = 0; i < n_; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (std::abs(a[i * n_ + j] - a[j * n_ + i]) > 1e-9 * most) return false;
+      double sum = a[i * n_ + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= a[i * n_ + k] * a[j * n_ + k];
+      if (i == j && !(sum > 1e-9 * most)) return false;
+      a[i * n_ + j] = i == j ? std::sqrt(sum) : sum / a[j * n_ + j];
+    }
+  }
+  return n_ > 0;
 }
 
 /// One surface of a first-order model: does it attract, and where does the sliding motion go?

@@ -13,11 +13,17 @@ using Finder = RestFinder;
 
 namespace {
 
-constexpr int kLine = 61;                  ///< places along a coordinate line
-constexpr int kMostFailures = 20;          ///< of deflated starts in a row, until a choice counts as searched
-constexpr double kFarthest = 3;            ///< times the spread: deflated roots beyond are not asked for
+constexpr int kLine = 61;          ///< places along a coordinate line
+constexpr int kMostFailures = 20;  ///< of deflated starts in a row, until a choice counts as searched
+constexpr double kFarthest = 1;    ///< times the reach of the starts: deflated roots beyond are not asked for
 constexpr std::size_t kMostOthers = 40;    ///< rests of other choices that are tried as starts
 constexpr std::size_t kManyChoices = 300;  ///< above it each is searched with fewer starts
+
+/// A start near zero says little of where else rests may be. Angles go around within 2π.
+double far_scale(double scale, double spread) {
+  constexpr double kTurn = 6.3, kWide = 100;
+  return std::max(spread * scale, std::min(kWide * scale, kTurn));
+}
 
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11U) * 0x1p-52 - 1; }
 
@@ -105,6 +111,12 @@ std::vector<Row> Finder::starts() {
       x[i] += options_.spread * equations_.position_scale(i) * uniform(random);
     out.push_back(std::move(x));
   }
+  for (int start = 0; start < options_.starts / 3; ++start) {
+    Row x = equations_.start();
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] += far_scale(equations_.position_scale(i), options_.spread) * uniform(random);
+    out.push_back(std::move(x));
+  }
   return out;
 }
 
@@ -113,11 +125,14 @@ void Finder::along_coordinates(const Row& through, std::vector<Row>& out) {
   Row r, terms, last;
   for (std::size_t i = 0; i < through.size(); ++i) {
     Row x = through;
-    const double size = options_.spread * equations_.position_scale(i);
+    const double near = options_.spread * equations_.position_scale(i),
+                 far = far_scale(equations_.position_scale(i), options_.spread);
     double before = 0;
     bool known = false;
-    for (int k = 0; k < kLine; ++k) {
-      x[i] = through[i] + size * (2.0 * k / (kLine - 1) - 1);
+    for (int k = 0; k < (far > near ? 2 : 1) * kLine; ++k) {
+      const double share = 2.0 * (k % kLine) / (kLine - 1) - 1;
+      known = known && k != kLine;
+      x[i] = through[i] + (k < kLine ? near : far) * share;
       if (!equations_.residual(equations_.at(x), r, terms)) {
         known = false;
         continue;
@@ -178,6 +193,7 @@ void Finder::report(const Row& u, double error, const TracedRests* set) {
   made.dimension = set != nullptr ? set->dimension : 0;
   if (reported(made)) return;
   judge_found(equations_, u, made);
+  if (options_.near) made.near = equations_.linearised(u);
   if (made.dimension > 0) {
     made.whole = set->whole;
     for (std::size_t j = 0; j < u.size(); ++j)
@@ -251,7 +267,7 @@ void Finder::search(std::size_t number, const std::vector<Row>& from, bool defla
     bool far = false;
     for (std::size_t i = 0; i < equations_.positions(); ++i)
       far = far || std::abs(u[i] - equations_.start()[i]) >
-                       kFarthest * options_.spread * equations_.position_scale(i);
+                       kFarthest * far_scale(equations_.position_scale(i), options_.spread);
     const bool seen =
         std::any_of(roots.begin(), roots.end(), [&](const Row& root) { return tracer_.same_root(root, u); });
     if (far || seen) continue;

@@ -56,6 +56,23 @@ RestReading of_search(const RestSurvey& survey, const std::string& words, int nu
   return {{}, {}, "there are " + std::to_string(count) + " rests '" + words + "'"};
 }
 
+constexpr std::size_t kMostExperiments = 40;
+
+/// Pushes every rest that a search has found.
+void push_found(const model::System& system, const model::Spec& spec, const model::CompileOptions& compile,
+                const RestSurveyOptions& how, RestSearch& search) {
+  const bool bends = std::any_of(system.relations().begin(), system.relations().end(),
+                                 [](const auto& r) { return r.has_normal && !r.rows_constant; });
+  std::size_t experiments = 0;
+  for (FoundRest& rest : search.rests) {
+    if (!rest.near || rest.near->n == 0 || experiments++ >= kMostExperiments) continue;
+    ExperimentOptions push;
+    push.cancel = how.rests.cancel;
+    push.displacements = !bends;
+    rest.experiment = experiment(spec, compile, *rest.near, rest.state, push);
+  }
+}
+
 }  // namespace
 
 double largest_restitution(const model::System& system) {
@@ -103,7 +120,9 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
     RestSearchOptions search;
     search.at = options.at;
     search.cancel = options.cancel;
+    search.near = how.perturb;
     out.search = search_rests(system, search, problem);
+    if (out.search && how.perturb) push_found(system, spec, compile, how, *out.search);
     return;
   }
   out.rest = *rest;
@@ -111,7 +130,6 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
   out.found = equilibria(*rest, options);
   const auto forces = how.forces ? named_forces(spec, compile, *rest) : std::vector<NamedForce>{};
   const double restitution = largest_restitution(system);
-  constexpr std::size_t kMostExperiments = 40;
   std::size_t experiments = 0;
   for (RestFamily& family : out.found.families) {
     patience.look();

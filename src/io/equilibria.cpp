@@ -98,25 +98,7 @@ std::string eigenvalue_text(const std::vector<std::complex<double>>& values) {
   return values.size() > kMost ? out + ", …" : out;
 }
 
-void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std::string& out) {
-  out += "  " + in_line(judged.where) + ": " + statuses(survey, judged.state) + "\n";
-  out += "    at " + place_text(survey, judged.state);
-  const std::string reactions = reactions_text(survey, judged.state);
-  out += (reactions.empty() ? "" : "; " + reactions) + "\n";
-  const analysis::RestJudgement& j = judged.judgement;
-  out += "    " + verdict(j) + ": " + in_line(j.why) + "\n";
-  out += "    " + margin_text(j) + "\n";
-  if (!j.eigenvalues.empty()) out += "    eigenvalues " + eigenvalue_text(j.eigenvalues) + "\n";
-  if (j.critical_scale) {
-    out += std::string("    ") + (j.flutter ? "flutter" : "divergence") + " sets in ";
-    out += j.critical_mu ? "at the coefficient " + to_text(*j.critical_mu, 8)
-                         : "where the coefficients of what slides are " + to_text(*j.critical_scale, 8) +
-                               " times theirs";
-    out += "\n";
-  }
-  for (const std::string& mode : j.other_modes) out += "    may also begin: " + in_line(mode) + "\n";
-  if (!judged.experiment) return;
-  const analysis::Experiment& e = *judged.experiment;
+void experiment_text(const analysis::Experiment& e, std::string& out) {
   out += std::string("    experiment: ") + analysis::name(e.stability) + ", " + in_line(e.why) + "\n";
   // The worst of each kind and size; JSON has all of them.
   TextTable table({"disturbance", "size", "largest", "last", "at rest", "farthest after"}, {1, 2, 3});
@@ -159,11 +141,31 @@ void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std
     out += "      " + std::to_string(lost) + " pushes could not be followed to the end; --json says why\n";
 }
 
+void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std::string& out) {
+  out += "  " + in_line(judged.where) + ": " + statuses(survey, judged.state) + "\n";
+  out += "    at " + place_text(survey, judged.state);
+  const std::string reactions = reactions_text(survey, judged.state);
+  out += (reactions.empty() ? "" : "; " + reactions) + "\n";
+  const analysis::RestJudgement& j = judged.judgement;
+  out += "    " + verdict(j) + ": " + in_line(j.why) + "\n";
+  out += "    " + margin_text(j) + "\n";
+  if (!j.eigenvalues.empty()) out += "    eigenvalues " + eigenvalue_text(j.eigenvalues) + "\n";
+  if (j.critical_scale) {
+    out += std::string("    ") + (j.flutter ? "flutter" : "divergence") + " sets in ";
+    out += j.critical_mu ? "at the coefficient " + to_text(*j.critical_mu, 8)
+                         : "where the coefficients of what slides are " + to_text(*j.critical_scale, 8) +
+                               " times theirs";
+    out += "\n";
+  }
+  for (const std::string& mode : j.other_modes) out += "    may also begin: " + in_line(mode) + "\n";
+  if (judged.experiment) experiment_text(*judged.experiment, out);
+}
+
 std::string search_text(const RestSurvey& survey) {
   const analysis::RestSearch& search = *survey.search;
   std::string out =
-      "at t = " + to_text(survey.time, 9) + ": " + std::to_string(search.rests.size()) +
-      " rest states found from " + std::to_string(search.starts) + " starts for each of " +
+      "at t = " + to_text(survey.time, 9) + ": " + counted(search.rests.size(), "rest state", "rest states") +
+      " found from " + std::to_string(search.starts) + " starts for each of " +
       std::to_string(search.choices) +
       " choices of statuses\nThe model is not affine at rest: there may be others (a search proves nothing)";
   if (search.left_out > 0)
@@ -196,6 +198,7 @@ std::string search_text(const RestSurvey& survey) {
     }
     out += std::string("\n  ") + analysis::name(rest.stability) + ": " + in_line(rest.why) + "\n";
     if (!rest.eigenvalues.empty()) out += "  eigenvalues " + eigenvalue_text(rest.eigenvalues) + "\n";
+    if (rest.experiment) experiment_text(*rest.experiment, out);
   }
   return out;
 }
@@ -230,6 +233,15 @@ Json complex_json(const std::vector<std::complex<double>>& values) {
   });
 }
 
+Json experiment_json(const analysis::Experiment& e) {
+  return object("stability", analysis::name(e.stability), "why", e.why, "pushes",
+                list_of(e.pushes, [](const analysis::Push& push) {
+                  return object("kind", analysis::name(push.kind), "what", push.what, "size",
+                                json_number(push.size), "largest", json_number(push.largest), "last",
+                                json_number(push.last), "at_rest", push.at_rest, "problem", push.problem);
+                }));
+}
+
 Json judged_json(const RestSurvey& survey, const RestSurvey::Judged& judged) {
   Json out = state_json(survey, judged.state);
   const analysis::RestJudgement& j = judged.judgement;
@@ -250,13 +262,7 @@ Json judged_json(const RestSurvey& survey, const RestSurvey::Judged& judged) {
   out["ambiguous"] = j.ambiguous;
   out["other_modes"] = j.other_modes;
   if (!judged.experiment) return out;
-  out["experiment"] =
-      object("stability", analysis::name(judged.experiment->stability), "why", judged.experiment->why,
-             "pushes", list_of(judged.experiment->pushes, [](const analysis::Push& push) {
-               return object("kind", analysis::name(push.kind), "what", push.what, "size",
-                             json_number(push.size), "largest", json_number(push.largest), "last",
-                             json_number(push.last), "at_rest", push.at_rest, "problem", push.problem);
-             }));
+  out["experiment"] = experiment_json(*judged.experiment);
   return out;
 }
 
@@ -356,16 +362,18 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
       Json x = Json::object(), words = Json::object();
       for (std::size_t i = 0; i < rest.state.x.size(); ++i) x[search.names[i]] = json_number(rest.state.x[i]);
       for (const auto& [place, word] : rest.words) words[place] = word;
-      return object("x", x, "words", words, "pseudo", rest.pseudo, "share", rest.share, "residual",
-                    json_number(rest.residual), "stability", analysis::name(rest.stability), "why", rest.why,
-                    "eigenvalues", complex_json(rest.eigenvalues), "dimension", rest.dimension, "family",
-                    ranges_json(rest.family), "whole", rest.whole, "ends",
-                    list_of(rest.ends, [&](const analysis::FoundRest::End& end) {
-                      Json at = Json::object();
-                      for (std::size_t i = 0; i < end.state.x.size(); ++i)
-                        at[search.names[i]] = json_number(end.state.x[i]);
-                      return object("meaning", end.meaning, "x", at);
-                    }));
+      Json made = object("x", x, "words", words, "pseudo", rest.pseudo, "share", rest.share, "residual",
+                         json_number(rest.residual), "stability", analysis::name(rest.stability), "why",
+                         rest.why, "eigenvalues", complex_json(rest.eigenvalues), "dimension", rest.dimension,
+                         "family", ranges_json(rest.family), "whole", rest.whole, "ends",
+                         list_of(rest.ends, [&](const analysis::FoundRest::End& end) {
+                           Json at = Json::object();
+                           for (std::size_t i = 0; i < end.state.x.size(); ++i)
+                             at[search.names[i]] = json_number(end.state.x[i]);
+                           return object("meaning", end.meaning, "x", at);
+                         }));
+      if (rest.experiment) made["experiment"] = experiment_json(*rest.experiment);
+      return made;
     });
     return json_text(std::move(out));
   }

@@ -18,7 +18,8 @@
 // rests that are known are deflated.
 //
 // Stability: eigenvalues where the model is smooth around the rest; at a pseudo-equilibrium those of the sliding motion on the surface, if
-// the surface attracts. A. F. Filippov, Differential equations with discontinuous righthand sides (1988), chapter 4.
+// the surface attracts; where energy is conserved a minimum of the potential is stable (Lagrange and Dirichlet). Anything else is left to experiments
+// (analysis/perturbation.hpp). A. F. Filippov, Differential equations with discontinuous righthand sides (1988), chapter 4.
 #pragma once
 
 #include <atomic>
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "judder/analysis/equilibria.hpp"
+#include "judder/analysis/perturbation.hpp"
 #include "judder/analysis/rest_stability.hpp"
 
 namespace judder::analysis {
@@ -39,6 +41,7 @@ struct RestSearchOptions {
   std::size_t most_choices = 4096;
   double tolerance = 1e-11;  ///< of the residual, relative to its terms
   std::optional<double> at;  ///< as in EquilibriaOptions
+  bool near = false;         ///< the linear problem around each rest, for experiments
   const std::atomic<bool>* cancel = nullptr;
 };
 
@@ -59,7 +62,9 @@ struct FoundRest {
     RestState state;      ///< of a family of more dimensions: one of them
   };
   std::vector<End> ends;
-  bool whole = true;  ///< false: the family was lost on the way, and may be larger
+  std::optional<RestProblem> near;       ///< the linear problem around it
+  std::optional<Experiment> experiment;  ///< what pushes make of it
+  bool whole = true;                     ///< false: the family was lost on the way, and may be larger
 };
 
 struct RestSearch {
