@@ -276,7 +276,9 @@ bool Scan::find_first_guard(double h, bool& accurate) {
             scan_watch(i, h, band, time_noise);
             continue;
           }
-          if (guard.zeros > 0 && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
+          // A zero at the start that no series knows the order of (a load like |x|^1.5) is one as well.
+          const bool starts_at_zero = guard.zeros > 0 || (first_of_phase && start_values_[i] == 0);
+          if (starts_at_zero && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
           if (guard.zeros > 3 && sample[points] > 0 && rises_softly(grid, clean, band)) continue;
           found_.blamed_guard = i;
           good = false;
