@@ -879,7 +879,8 @@ class Case {
       o.samples = 7;
       const Ran other = go(*system_, o);
       if (other.result.end.end.y != loose.result.end.end.y) {
-        find("samples", "the end has other bits with 7 samples", other.status().time);
+        find("samples", "the end has other bits with 7 samples: " + other_bits(loose, other),
+             other.status().time);
         return;
       }
     }
@@ -888,7 +889,8 @@ class Case {
       o.event_rows = true;
       const Ran other = go(*system_, o);
       if (other.result.end.end.y != loose.result.end.end.y) {
-        find("event rows", "the end has other bits with rows at events", other.status().time);
+        find("event rows", "the end has other bits with rows at events: " + other_bits(loose, other),
+             other.status().time);
         return;
       }
     }
@@ -899,6 +901,18 @@ class Case {
       if (found()) return;
       if (checks_.units) units(fine, fine_rows, width);
     }
+  }
+
+  /// The first of the numbers at the end that differs.
+  static std::string other_bits(const Ran& a, const Ran& b) {
+    const std::vector<double>& first = a.result.end.end.y;
+    const std::vector<double>& second = b.result.end.end.y;
+    for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+      if (first[i] != second[i])
+        return "number " + std::to_string(i) + " is " + to_text(first[i]) + " and " + to_text(second[i]) +
+               "; " + end_word(a.status()) + ", " + end_word(b.status());
+    }
+    return end_word(a.status()) + ", " + end_word(b.status());
   }
 
   static std::string value_at(const Rows& fine, const Rows& finest, const Rows& loose, std::size_t k) {
