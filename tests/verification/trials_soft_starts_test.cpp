@@ -53,6 +53,32 @@ TEST(SoftStarts, AContactUnderAPowerOfAnotherPlaceOpensAtOnce) {
   }
 }
 
+// Friction under a load like |x|^1.5 that begins at zero, m v²/2 + |k x|^1.5 x/2.5 stays what it was; the way back is not taken, since static friction holds it.
+TEST(SoftStarts, ALoadLikeAFractionalPowerOfThePlaceGrowsFromZero) {
+  TestModel model = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+[energy]
+kinetic = "2.5*x'^2"
+[[friction]]
+name = "j"
+slip = "x'"
+normal = "abs(abs(0.3*x)^1.5)"
+law = 1
+[run]
+until = 3
+)toml");
+  for (const double tolerance : {1e-6, 1e-8, 1e-9, 1e-11}) {
+    model.options.tolerance = tolerance;
+    const engines::EngineResult end = run_to_end(model);
+    ASSERT_EQ(end.status.reason, Reason::done) << tolerance << ": " << end.status.message;
+    const double x = end.end.y[0];
+    const double v = end.end.y[1];
+    EXPECT_GT(v, 0.5);
+    EXPECT_NEAR(2.5 * v * v + std::pow(0.3 * x, 1.5) * x / 2.5, 2.5, 1000 * tolerance) << tolerance;
+  }
+}
+
 // A bristle between a body that is held and a belt that starts: z' = v − σ |v| z/g(v) has no time of its own while v = 0, and a short one soon after. By small steps of order four.
 TEST(SoftStarts, ABristleUnderABeltIsRightFromTheFirstStepOn) {
   const double stiffness = 100;

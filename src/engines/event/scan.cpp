@@ -115,7 +115,7 @@ bool Scan::find_first_guard(double h, bool& accurate) {
   for (Guard& guard : list) {
     if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
     now_.load();
-    const double little = unmoved(guard.place, h);
+    const double little = unmoved(guard.place, h, true);
     guard.band = std::max({guard.band, little, kRoundingUnits * rounding_.surface_rounding(guard.place)});
     now_.motion.load(now_.t + h, y1);
     const double later = kRoundingUnits * rounding_.surface_rounding(guard.place);
@@ -258,7 +258,10 @@ bool Scan::find_first_guard(double h, bool& accurate) {
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       if (!watch && least > 2 * fit.error && least > band) continue;
-      if (surface && largest <= unmoved(guard.place, h)) continue;
+      if (surface && largest <= unmoved(guard.place, h)) {
+        now_.motion.load(now_.t + h, y1);
+        if (largest <= unmoved(guard.place, h, true)) continue;
+      }
       // What leaves its level by less than the last bits of its terms goes up by steps of these: a polynomial through them has zeros, it has none.
       if ((surface || level) && lowest >= 0 &&
           largest <= kRoundingUnits * rounding_.surface_rounding(guard.place))
@@ -280,7 +283,9 @@ bool Scan::find_first_guard(double h, bool& accurate) {
             scan_watch(i, h, band, time_noise);
             continue;
           }
-          if (guard.zeros > 0 && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
+          // A zero at the start that no series knows the order of (a load like |x|^1.5) is one as well.
+          const bool starts_at_zero = guard.zeros > 0 || (first_of_phase && start_values_[i] == 0);
+          if (starts_at_zero && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
           if (guard.zeros > 3 && sample[points] > 0 && rises_softly(grid, clean, band)) continue;
           found_.blamed_guard = i;
           good = false;
@@ -733,17 +738,43 @@ bool Scan::approaches(int relation) {
 }
 
 // What a surface may be off by because its coordinates have hardly moved: their errors are controlled to the tolerance of what the energy seen
-// would move (running_scales.hpp), and below that a value has no digits and no sign. At the loaded state, for a step of length h.
-double Scan::unmoved(int k, double h) {
+// would move (running_scales.hpp), and below that a value has no digits and no sign. At the loaded state, for a step of length h. `free`: of coordinates that no
+// row determines alone; a body on a floor is as fast as the floor, however slow that is.
+double Scan::unmoved(int k, double h, bool free) {
   const expr::Program& program = now_.system.switches()[k].surface;
   surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
   program.evaluate(now_.work.in.data(), surface_memory_.data(), now_.work.registers.data());
   const int n = now_.layout.coordinates;
   double sum = 0;
-  for (int i = 0; i < n; ++i)
-    sum += now_.scales.speed_floor(i) *
-           (std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]));
+  for (int i = 0; i < n; ++i) {
+    const double slopes = std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]);
+    if (slopes != 0 && !(free && determined(i))) sum += now_.scales.speed_floor(i) * slopes;
+  }
   return std::isfinite(sum) ? sum : 0;
+}
+
+// Whether a closed, held or sticking row has coordinate i and no other.
+bool Scan::determined(int i) const {
+  const auto alone = [i](const model::Row& w) {
+    bool own = false;
+    for (std::size_t e = 0; e < w.values().size(); ++e) {
+      if (w.values()[e] == 0) continue;
+      if (w.places()[e] != i) return false;
+      own = true;
+    }
+    return own;
+  };
+  for (int r = 0; r < now_.layout.relations; ++r) {
+    const model::Relation& relation = now_.system.relations()[r];
+    if (now_.mode.normal[r] == NormalStatus::open) continue;
+    const model::RelationRows& rows = now_.work.relation[r];
+    if (relation.has_normal && alone(rows.w)) return true;
+    for (int j = 0; j < relation.tangents; ++j) {
+      if (now_.mode.tangent[relation.first_tangent + j] == TangentStatus::stick && alone(rows.tangent[j].w))
+        return true;
+    }
+  }
+  return false;
 }
 
 // Whether a reaction, a limit or a load is positive where the trial step begins and negative at its end, by more than it may be off. Asked where no polynomial

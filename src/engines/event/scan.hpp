@@ -24,7 +24,7 @@ class Scan {
   [[nodiscard]] HiddenChange& hidden_change() { return hidden_change_; }
 
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
-  [[nodiscard]] double unmoved(int k, double h);
+  [[nodiscard]] double unmoved(int k, double h, bool free = false);
   [[nodiscard]] bool load_passes_zero() const;
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] static bool of_the_state(const Guard& guard);
@@ -32,6 +32,7 @@ class Scan {
 
  private:
   [[nodiscard]] bool note_residues();
+  [[nodiscard]] bool determined(int i) const;
   [[nodiscard]] bool passes_at_once(int i, double theta, double first);
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
