@@ -117,6 +117,11 @@ void summarise(const model::System& system, const engines::EngineResult& result,
       out.notes.push_back(
           "the springs left velocities behind an impact that differ from those of its law by up to " +
           to_text(100 * monitor.worst, 2) + " % of the approach (at t = " + to_text(monitor.time, 6) + ")");
+    if (monitor.name == "printed_impacts")
+      out.notes.push_back(std::to_string(monitor.broken) +
+                          " impacts with friction were solved about mean velocities, as the scheme is "
+                          "printed: they may turn slips round "
+                          "(friction = \"end\" does not)");
     if (monitor.name == "overlaps" && monitor.broken > 0)
       out.notes.push_back(
           std::to_string(monitor.broken) +

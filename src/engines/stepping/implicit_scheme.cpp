@@ -370,7 +370,7 @@ Status ImplicitScheme::solve_step(const StepState& state) {
     given_[i] = c_.start_force ? c_.h * (1 - c_.theta) * force_[i] : 0;
     xi_[i] = central() ? base_[i] : v0[i];
   }
-  after_ = central() && contacts_.completing();
+  after_ = joins_impacts();
   for (int i = 0; i < m_; ++i) xi_[n_ + i] = state.y[2 * n_ + i];
   double last = INFINITY;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -446,12 +446,6 @@ Status ImplicitScheme::solve_contacts(const StepState& state) {
     contacts_.choose_closed();
   const std::span<const double> none, gap = c_.position ? std::span<const double>(gap_) : none,
                                       before = central() ? std::span<const double>(gap_before_) : none;
-  if (central() && !after_) std::copy(xi_.begin(), xi_.end(), mean_.begin());
-  Status status = contacts_.solve(law, gap, before, lu_, size_, xi_.data());
-  if (!status.ok() || !central() || after_ || !contacts_.any_met(state.y.data() + n_)) return status;
-  // A contact is met: friction is about the velocities behind the impact.
-  law.after = after_ = true;
-  std::copy(mean_.begin(), mean_.end(), xi_.begin());
   return contacts_.solve(law, gap, before, lu_, size_, xi_.data());
 }
 
@@ -527,7 +521,7 @@ Status ImplicitScheme::finish(StepState& state, double to, StepReport& report) {
             "the step from here has " + std::to_string(contacts_.solutions()) +
                 " solutions: " + contacts_.solutions_text() + "; a shorter step may have one"};
   contacts_.write_mode(state.mode);
-  if (central()) {
+  if (joins_impacts()) {
     // What is met closes, or rebounds, at the end of the second step.
     for (int r = 0; r < layout_.relations; ++r) {
       if (report.met[r] == 0) continue;
@@ -741,14 +735,22 @@ void ImplicitScheme::note_contacts(StepReport& report) {
   for (int r = 0; r < layout_.relations; ++r) {
     const double impulse = share * contacts_.normal()[r];
     report.normal[r] = impulse;
-    const bool struck = !central() && system_.relations()[r].kind == model::RelationKind::contact &&
+    const bool struck = !joins_impacts() && system_.relations()[r].kind == model::RelationKind::contact &&
                         contacts_.was_open(r) && impulse > 0;
     report.struck[r] = struck ? 1 : 0;
     impacts += struck ? 1 : 0;
     report.smooth = report.smooth && !struck;
   }
   for (int j = 0; j < layout_.tangents; ++j) report.tangent[j] = share * contacts_.tangent()[j];
-  if (central()) note_impacts(report);
+  if (joins_impacts()) note_impacts(report);
+  if (!numbers_.mean_friction) return;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    bool rubs = false;
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      rubs = rubs || report.tangent[j] != 0;
+    if (report.struck[r] != 0 && rubs) as_printed_.note(1, 0, c_.t);
+  }
 }
 
 // The new state from ξ.

@@ -502,10 +502,11 @@ bool StepContacts::rest_turned() {
     const model::Relation& relation = system_.relations()[r];
     if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
     // An impact has the coefficient of the slip before it, whatever that becomes.
-    if (after_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
+    if (completing_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
+    const double slip = slip_[relation.first_tangent];
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
-    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
-    if (turned_by_impact(at, slip_[relation.first_tangent])) continue;
+    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip < 0)) continue;
+    if (turned_by_impact(at, slip)) continue;
     rested_[r] = 1;
     any = true;
   }

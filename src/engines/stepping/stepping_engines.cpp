@@ -77,12 +77,19 @@ const Fields& newmark_fields() {
 }
 
 const Fields& central_fields() {
-  static const Fields fields{{.name = "form",
-                              .doc = "`modified` takes elastic forces in the middle of two steps and has "
-                                     "friction; `explicit` takes them at the step, as Paoli and "
-                                     "Schatzman do.",
-                              .fallback = "modified",
-                              .words = {"modified", "explicit"}}};
+  static const Fields fields{
+      {.name = "form",
+       .doc = "`modified` takes elastic forces in the middle of two steps and has "
+              "friction; `explicit` takes them at the step, as Paoli and "
+              "Schatzman do.",
+       .fallback = "modified",
+       .words = {"modified", "explicit"}},
+      {.name = "friction",
+       .doc = "`end`: Coulomb's law is about the velocity behind a step, and what it "
+              "stops stands still; `mean`: about the mean of those before and behind, as "
+              "Petcoviciu prints it (1.48), and what it stops goes to and fro.",
+       .fallback = "end",
+       .words = {"end", "mean"}}};
   return fields;
 }
 
@@ -231,9 +238,9 @@ StepNumbers newmark_numbers(const EngineOptions& options) {
 
 StepNumbers central_numbers(const EngineOptions& options) {
   StepNumbers numbers;
-  numbers.formula = StepOptions(options, kCentral, central_fields()).word("form") == "explicit"
-                        ? StepFormula::explicit_central
-                        : StepFormula::central;
+  const StepOptions own(options, kCentral, central_fields());
+  numbers.formula = own.word("form") == "explicit" ? StepFormula::explicit_central : StepFormula::central;
+  numbers.mean_friction = own.word("friction") == "mean";
   return numbers;
 }
 
