@@ -46,7 +46,8 @@ using Setting = std::pair<std::string, double>;
 
 /// A function of the caller that formulas of a model may call by its name: {"ground", 2, [](std::span<const double> u) { … }} for gap = "y - ground(x, t)"
 /// (docs/cpp.md). It gives the same numbers for the same arguments, has no corners and jumps, and may be called by several threads at once.
-/// What it throws ends the run (Reason::call_failed); where it has no value it returns NaN, and the engine tries a shorter step.
+/// What it throws ends the run (Reason::call_failed). Where it has no value it returns NaN or throws std::domain_error (range_error, overflow_error), and the
+/// engine tries a shorter step.
 struct Function {
   std::string name;
   int arguments = 1;  ///< up to 8

@@ -12,7 +12,7 @@
 namespace judder::python {
 namespace {
 
-/// What has been raised, as "ValueError: math domain error". With the lock.
+/// What has been raised, as "ValueError: no road here". What arithmetic raises says that there is no number. With the lock.
 [[noreturn]] void pass_on() {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
@@ -22,13 +22,16 @@ namespace {
   const auto where = py::reinterpret_steal<py::object>(trace);
   // Ctrl-C is not for the function: the main thread hears of it when the run has ended.
   if (kind && PyErr_GivenExceptionMatches(kind.ptr(), PyExc_KeyboardInterrupt) != 0) PyErr_SetInterrupt();
+  bool no_number = kind && PyErr_GivenExceptionMatches(kind.ptr(), PyExc_ArithmeticError) != 0;
   std::string words = "an exception";
   try {
     words = py::str(kind.attr("__name__"));
     const std::string said = py::str(what);
     if (!said.empty()) words += ": " + said;
+    no_number = no_number || words == "ValueError: math domain error";
   } catch (py::error_already_set&) {  // its own words fail
   }
+  if (no_number) throw std::domain_error(words);
   throw std::runtime_error(words);
 }
 

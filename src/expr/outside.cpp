@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <stdexcept>
 
 #include "expr/outside_calls.hpp"
 #include "judder/core/number.hpp"
@@ -208,8 +209,18 @@ void Outside::evaluate(std::span<const double> u, int order, std::span<double> o
     std::fill(out.begin(), out.end(), kNotKnown);
     return;
   }
+  const auto no_value = [&](const std::exception& thrown) {
+    note(u, false, " has no value: " + first_line(thrown.what()));
+    std::fill(out.begin(), out.end(), kNotKnown);
+  };
   try {
     compute(u, order, out);
+  } catch (const std::domain_error& thrown) {
+    return no_value(thrown);
+  } catch (const std::range_error& thrown) {
+    return no_value(thrown);
+  } catch (const std::overflow_error& thrown) {
+    return no_value(thrown);
   } catch (const std::exception& thrown) {
     note(u, true, " has failed: " + first_line(thrown.what()));
     std::fill(out.begin(), out.end(), kNotKnown);

@@ -160,6 +160,36 @@ class Functions(unittest.TestCase):
         with self.assertRaisesRegex(judder.ModelError, "TypeError"):
             road(ground=judder.function(ground, 1))
 
+    def test_what_arithmetic_raises_far_away_ends_no_run(self):
+        # A trial step sees speeds of 1e27, where math.exp raises.
+        def motion(law, **functions):
+            return judder.Model(
+                functions=functions,
+                coordinates={"x": 0},
+                energy={"kinetic": "x'^2/2", "potential": "4*x^2/2"},
+                friction=[{"name": "belt", "slip": "x' - 0.5", "normal": 10, "law": law}],
+                run={"until": 10},
+            ).run()
+
+        expected = motion("0.3 + 0.2*exp(-4*speed)")
+        run = motion("stribeck(speed)", stribeck=lambda speed: 0.3 + 0.2 * math.exp(-4 * speed))
+        self.assertTrue(run.ok, run.status)
+        self.assertEqual(list(run.events["kind"]), list(expected.events["kind"]))
+        np.testing.assert_allclose(run.events["time"], expected.events["time"], atol=1e-6)
+
+    def test_a_question_says_what_was_raised(self):
+        def spring(x):
+            if abs(x) > 0.45:
+                raise ValueError("outside of the map")
+            return x * x
+
+        model = judder.Model(
+            functions={"spring": spring}, coordinates={"x": 0.4}, energy={"kinetic": "x'^2/2", "potential": "2*spring(x)"},
+            friction=[{"name": "floor", "slip": "x'", "normal": 1, "law": 0.4}], run={"until": 3},
+        )
+        with self.assertRaisesRegex(judder.Error, "spring.* has failed: ValueError: outside of the map"):
+            model.equilibria()
+
     def test_mistakes_of_the_call_are_told_at_once(self):
         with self.assertRaisesRegex(TypeError, "how many arguments"):
             judder.function(lambda *u: 0.0)

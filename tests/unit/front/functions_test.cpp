@@ -360,7 +360,7 @@ Function failing(double from, bool nan = false) {
   return {"f", 1, [from, nan](Arguments u) {
             if (u[0] < from) return 0.0;
             if (nan) return std::nan("");
-            throw std::domain_error("no road beyond\nand a second line");
+            throw std::runtime_error("no road beyond\nand a second line");
           }};
 }
 
@@ -394,6 +394,46 @@ TEST(Functions, OneThatGivesNoNumberIsNamed) {
     EXPECT_NE(run.status().message.find("; f(0.2"), std::string::npos) << run.status().message;
     EXPECT_LE(run.status().time, 0.21);
   }
+}
+
+// A long step looks far beyond the motion: what has no value there is not wrong.
+TEST(Functions, WhereItHasNoValueAShorterStepIsTaken) {
+  constexpr const char* kDrop = R"toml(
+format = 1
+[coordinates]
+y = 1
+[energy]
+kinetic = "y'^2/2"
+potential = "9.81*y"
+[[force]]
+along = "y'"
+value = "-0.1*root(y)*y'"
+[[contact]]
+name = "ground"
+gap = "y"
+impact = 0
+[run]
+until = 1
+)toml";
+  const auto root = [](Arguments u) {
+    if (u[0] < -1e-6) throw std::domain_error("below the ground");
+    return std::sqrt(std::max(u[0], 0.0));
+  };
+  const Model model = Model::from_text(kDrop, {.functions = {{"root", 1, root}}});
+  ASSERT_TRUE(model.ok()) << model.problems();
+  const judder::Run run = model.run();
+  EXPECT_TRUE(run.ok()) << run.status().message;
+  EXPECT_EQ(run.times("impact").size(), 1U);
+  // One that has none anywhere further on ends the run, with its words.
+  const auto end = [](Arguments u) {
+    if (u[0] < 0.5) throw std::overflow_error("too low");
+    return u[0];
+  };
+  const judder::Run ended = Model::from_text(kDrop, {.functions = {{"root", 1, end}}}).run();
+  EXPECT_FALSE(ended.ok());
+  EXPECT_NE(ended.status().reason, Reason::call_failed);
+  EXPECT_NE(ended.status().message.find(" has no value: too low"), std::string::npos)
+      << ended.status().message;
 }
 
 TEST(Functions, AnExceptionInAColumnIsNotSilent) {
