@@ -21,7 +21,10 @@ constexpr double kAhead =
 
 // The series of the trial, to the highest order that it has: the force of a contact with the exponent 1.5 has two at the touch.
 bool Decider::follow_series(double size, std::span<const std::uint8_t> from_rest) {
-  for (const int order : {kTieOrder, kTieOrder / 2, 3, 2, 1}) {
+  // Functions from outside may be known to any order.
+  const bool all = !system_.graph().outside().empty();
+  for (int order = kTieOrder; order >= 1; --order) {
+    if (!all && order > kTieOrder / 2 && order < kTieOrder) continue;
     if (series_.compute(trial_, order, size, from_rest)) return true;
   }
   return false;
@@ -54,6 +57,10 @@ TangentStatus Decider::direction_unloaded(const Mode& mode, const RowAssembly::R
     const expr::Series slip = series_.slip(row.relation, row.tangent);
     const int sign = first_sign(slip, 1, series_.order(), series_size(slip, 1, series_.order()));
     if (sign != 0 && sign == direction(status)) return status;
+    // It may slip all the same where functions from outside do not give the derivative that would tell.
+    if (sign == 0 && !system_.graph().outside().empty() &&
+        (series_.order() < kTieOrder || std::isnan(slip.c[series_.order()])))
+      ++undecided_;
   }
   return TangentStatus::stick;
 }

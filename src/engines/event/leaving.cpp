@@ -66,8 +66,7 @@ Departure Leaving::leaving_direction(int k, const Mode& trial) {
   if (std::abs(rate) > std::max(kSmallRate * scale, rounding) && std::abs(rate) > rounding_.force_rounding(k))
     return {rate > 0 ? 1 : -1, 1};
   // To the highest order that it has: at the touch the force of a contact with the exponent 1.5 has two.
-  if (!now_.series.compute(trial, expr::kTaylorOrder) && now_.series.order() < 2)
-    return leaving_by_acceleration(k);
+  if (!now_.follow(trial) && now_.series.order() < 2) return leaving_by_acceleration(k);
   expr::Series s = now_.series.surface(k);
   if (along >= 0) {
     const expr::Series other = now_.series.surface(along);
@@ -104,6 +103,7 @@ Departure Leaving::leaving_direction(int k, const Mode& trial) {
   for (int o = from; o <= now_.series.order(); ++o, power *= now_.series.time_scale()) {
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
+  now_.note_unknown(s);
   if (now_.series.order() < 2) return leaving_by_acceleration(k);
   // The time in which the series changes may be nothing but rounding, where a push comes back to zero and turns: the derivatives tell
   // after the time of a phase.

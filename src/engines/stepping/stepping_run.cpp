@@ -80,6 +80,7 @@ struct SteppingEngine::Run {
   void note_loads(double h);
   void note_springs(double h);
   void note_gaps();
+  [[nodiscard]] bool gaps_hold();
   void look_at_energy(bool end);
   [[nodiscard]] bool touched() const;
   void note_watches();
@@ -326,6 +327,20 @@ bool SteppingEngine::Run::laws_hold(double t) {
   return fail({Reason::inconsistent, t, system.relations()[defect.relation].place, describe(defect)});
 }
 
+// A gap that is no number would be open, and nobody would hear of it. Functions from outside may say so where they have no value.
+bool SteppingEngine::Run::gaps_hold() {
+  if (system.graph().outside().empty()) return true;
+  load(state.t, state.y.data());
+  for (int r = 0; r < layout.relations; ++r) {
+    if (!system.relations()[r].has_normal) continue;
+    double gap = 0, rate = 0;
+    system.gap(work, r, gap, rate);
+    if (std::isnan(gap))
+      return fail({Reason::not_finite, state.t, system.relations()[r].place, "the gap is not a number"});
+  }
+  return true;
+}
+
 // The restitution of what the step has met, at the velocities that it began with; the step is taken back where it is none.
 bool SteppingEngine::Run::restitution_holds(double t0) {
   LawDefect defect;
@@ -362,7 +377,7 @@ bool SteppingEngine::Run::one_step() {
     state.mode = mode_before;
     return fail(std::move(status));
   }
-  if (!restitution_holds(t0)) return false;
+  if (!gaps_hold() || !restitution_holds(t0)) return false;
   ++result.steps;
   // As the scheme has it: a step of the grid is one, whatever the rounding of its ends.
   length = state.t - t0;
