@@ -16,6 +16,9 @@ namespace {
 constexpr int kLine = 61;          ///< places along a coordinate line
 constexpr int kMostFailures = 20;  ///< of deflated starts in a row, until a choice counts as searched
 constexpr double kFarthest = 1;    ///< times the reach of the starts: deflated roots beyond are not asked for
+constexpr double kBeyond =
+    1.5;  ///< times the reach of the starts: beyond, rests of a choice with many are not listed
+constexpr std::size_t kMany = 6;           ///< rests of one choice
 constexpr std::size_t kMostOthers = 40;    ///< rests of other choices that are tried as starts
 constexpr std::size_t kManyChoices = 300;  ///< above it each is searched with fewer starts
 
@@ -213,8 +216,20 @@ bool Finder::take(std::size_t choice, const Row& u, double error) {
   if (!(worst >= -1e-9)) return false;
   // At zero a gap is told as closed, and a jump as its surface.
   if (worst <= 1e-9 && least.meaning == RestCondition::Meaning::apart) return false;
+  std::size_t own = 0;
   for (const Known& other : known_) {
-    if (other.choice == choice && tracer_.contains(other.set, u)) return false;
+    if (other.choice != choice) continue;
+    if (tracer_.contains(other.set, u)) return false;
+    ++own;
+  }
+  // What repeats itself without an end is not listed without an end.
+  bool far = false;
+  for (std::size_t i = 0; i < equations_.positions(); ++i)
+    far = far || std::abs(u[i] - equations_.start()[i]) >
+                     kBeyond * far_scale(equations_.position_scale(i), options_.spread);
+  if (far && own >= kMany) {
+    ++out_.beyond;
+    return false;
   }
   Known made{choice, tracer_.trace(u)};
   // On a surface at which both sides have the same forces their shares mean nothing. Families of the sides have that place for an end.

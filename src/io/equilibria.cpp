@@ -170,6 +170,7 @@ std::string search_text(const RestSurvey& survey) {
       " choices of statuses\nThe model is not affine at rest: there may be others (a search proves nothing)";
   if (search.left_out > 0)
     out += "; " + std::to_string(search.left_out) + " places were left as they are at the start";
+  if (search.beyond > 0) out += "; others were met far beyond the starts, where these repeat themselves";
   out += "\n";
   std::size_t number = 0;
   for (const analysis::FoundRest& rest : search.rests) {
@@ -357,6 +358,7 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
     out["choices"] = search.choices;
     out["left_out"] = search.left_out;
     out["starts"] = search.starts;
+    out["beyond"] = search.beyond;
     out["complete"] = false;
     out["rests"] = list_of(search.rests, [&](const analysis::FoundRest& rest) {
       Json x = Json::object(), words = Json::object();

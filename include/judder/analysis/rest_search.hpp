@@ -71,6 +71,8 @@ struct RestSearch {
   std::vector<std::string> names;  ///< coordinates, then states
   std::vector<FoundRest> rests;
   std::size_t choices = 0, left_out = 0;
+  std::size_t beyond =
+      0;  ///< rests and families that were met far beyond the starts, by choices that have many within: not looked into
   int starts = 0;
 };
 
