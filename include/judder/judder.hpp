@@ -44,11 +44,29 @@ namespace judder {
 /// A parameter ("mu") or a start value ("x", "x'") and what it is set to.
 using Setting = std::pair<std::string, double>;
 
+/// A function of the caller that formulas of a model may call by its name: {"ground", 2, [](std::span<const double> u) { … }} for gap = "y - ground(x, t)"
+/// (docs/cpp.md). It gives the same numbers for the same arguments, has no corners and jumps, and may be called by several threads at once.
+/// What it throws ends the run (Reason::call_failed). Where it has no value it returns NaN or throws std::domain_error (range_error, overflow_error), and the
+/// engine tries a shorter step.
+struct Function {
+  std::string name;
+  int arguments = 1;  ///< up to 8
+  std::function<double(std::span<const double>)> value{};
+  /// Optional: by argument, and by rows. What is not given is found by differences of the rest, for two orders at most.
+  std::function<void(std::span<const double>, std::span<double>)> gradient{}, hessian{};
+  /// In place of these three: value and partial derivatives up to any order asked for, at most `order`, as f, f_1, f_2, f_11, f_12, f_22, f_111, …
+  std::function<void(std::span<const double>, int, std::span<double>)> partials{};
+  int order = 0;  ///< that `partials` gives
+  std::vector<double>
+      sizes{};  ///< by argument: what change of it changes the function noticeably, for differences; empty: 1
+};
+
 struct ModelOptions {
   std::vector<std::string> variants{};  ///< by name; later ones win
   std::vector<Setting> set{};           ///< wins over variants
   /// Parameters that runs will set (RunOptions::parameters) without compiling the model each time.
   std::vector<std::string> open{};
+  std::vector<Function> functions{};  ///< from outside: what formulas may call beside the language
 };
 
 /// What an observer answers: go on, or end the run here. Nothing later than that instant is kept or told.
@@ -103,6 +121,8 @@ class Run {
   /// The engine that was used: "event" or "exact".
   [[nodiscard]] const std::string& engine() const { return engine_; }
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+  /// Instants at which several motions satisfied the laws and no derivative that is known told them apart: what follows may be another motion.
+  [[nodiscard]] long undecided_ties() const { return undecided_ties_; }
   /// Its parameters or start values needed a compilation of their own.
   [[nodiscard]] bool compiled() const { return compiled_; }
 
@@ -128,6 +148,7 @@ class Run {
   Status status_;
   bool stopped_ = false;
   bool compiled_ = false;
+  long undecided_ties_ = 0;
   std::string engine_;
   Verdict verdict_;
   std::vector<std::string> columns_;
@@ -170,7 +191,8 @@ class Model {
   [[nodiscard]] const model::System& system() const;
   /// What its author wrote.
   [[nodiscard]] const model::Spec& spec() const;
-  /// The same model, with its variants and settings, for the functions of judder/tasks/.
+  /// The same model, with its variants and settings, for the functions of judder/tasks/. With functions from outside this model must live as long as what is
+  /// made of it.
   [[nodiscard]] io::ModelRequest request() const;
 
  private:

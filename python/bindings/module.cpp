@@ -29,6 +29,7 @@ PYBIND11_MODULE(_core, module) {
   for (int kind = 0; kind <= static_cast<int>(judder::engines::EventKind::watch); ++kind)
     kinds.append(judder::engines::name(static_cast<judder::engines::EventKind>(kind)));
   module.attr("event_kinds") = kinds;
+  bind_functions(module);
   bind_runs(module);
   bind_figures(module);
   bind_tasks(module);

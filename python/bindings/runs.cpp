@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bindings.hpp"
+#include "functions.hpp"
 #include "judder/core/number.hpp"
 #include "judder/io/load.hpp"
 #include "judder/judder.hpp"
@@ -17,9 +18,13 @@ namespace {
 
 using Numbers = py::array_t<double, py::array::c_style>;
 
+using Functions = std::vector<std::pair<std::string, CalledFromPython>>;
+
 ModelOptions model_options(std::vector<std::string> variants, std::vector<Setting> set,
-                           std::vector<std::string> open) {
-  return {.variants = std::move(variants), .set = std::move(set), .open = std::move(open)};
+                           std::vector<std::string> open, const Functions& functions) {
+  ModelOptions out{.variants = std::move(variants), .set = std::move(set), .open = std::move(open)};
+  for (const auto& [name, called] : functions) out.functions.push_back(function_of(name, called));
+  return out;
 }
 
 std::unique_ptr<Model> sound(Model model) {
@@ -264,6 +269,7 @@ void bind_runs(py::module_& module) {
       .def_property_readonly("ok", &Run::ok)
       .def_property_readonly("status", &Run::status)
       .def_property_readonly("stopped", &Run::stopped)
+      .def_property_readonly("undecided_ties", &Run::undecided_ties)
       .def_property_readonly("engine", &Run::engine)
       .def_property_readonly("compiled", &Run::compiled)
       .def_property_readonly("columns", &Run::columns)
@@ -299,21 +305,23 @@ void bind_runs(py::module_& module) {
       .def_static(
           "load",
           [](const std::string& file, std::vector<std::string> variants, std::vector<Setting> set,
-             std::vector<std::string> open) {
-            const ModelOptions options = model_options(std::move(variants), std::move(set), std::move(open));
+             std::vector<std::string> open, const Functions& functions) {
+            const ModelOptions options =
+                model_options(std::move(variants), std::move(set), std::move(open), functions);
             const py::gil_scoped_release release;
             return sound(Model::load(file, options));
           },
-          py::arg("file"), py::arg("variants"), py::arg("set"), py::arg("open"))
+          py::arg("file"), py::arg("variants"), py::arg("set"), py::arg("open"), py::arg("functions"))
       .def_static(
           "from_text",
           [](std::string text, std::vector<std::string> variants, std::vector<Setting> set,
-             std::vector<std::string> open) {
-            const ModelOptions options = model_options(std::move(variants), std::move(set), std::move(open));
+             std::vector<std::string> open, const Functions& functions) {
+            const ModelOptions options =
+                model_options(std::move(variants), std::move(set), std::move(open), functions);
             const py::gil_scoped_release release;
             return sound(Model::from_text(std::move(text), options));
           },
-          py::arg("text"), py::arg("variants"), py::arg("set"), py::arg("open"))
+          py::arg("text"), py::arg("variants"), py::arg("set"), py::arg("open"), py::arg("functions"))
       .def_property_readonly("problems", &Model::problems)
       .def_property_readonly("title", &Model::title)
       .def_property_readonly("columns", &Model::columns)

@@ -21,6 +21,7 @@ docs/python.md is the page about it.
 """
 from ._core import Cancel, Error, FileError, ModelError, RunError, UsageError, engines
 from ._core import version as __version__
+from ._function import Function, function
 from ._gallery import Verification, gallery, gallery_folder, verify
 from ._model import Basin, Bifurcation, Model, ModelWarning, Recorded, Stepper, load
 from ._plot import draw
@@ -37,6 +38,7 @@ __all__ = [
     "Error",
     "Figure",
     "FileError",
+    "Function",
     "Model",
     "ModelError",
     "ModelWarning",
@@ -52,6 +54,7 @@ __all__ = [
     "__version__",
     "draw",
     "engines",
+    "function",
     "gallery",
     "gallery_folder",
     "load",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._function import Callables, functions_of
 from ._results import Figure, Report, Sweep, inline_svg, shown
 from ._run import Run, RunWarning, event_table
 from ._toml import model_text
@@ -84,12 +85,13 @@ class Model:
         choose: Sequence[str] = (),
         set: Settings | None = None,
         open: Iterable[str] = (),
+        functions: Callables | None = None,
         **more: Any,
     ) -> None:
         every: dict[str, Any] = {**(tables or {}), **more}
         if variants is not None:
             every["variants"] = variants
-        self._take(_told(_core.Model.from_text(model_text(every), list(choose), _pairs(set), list(open))))
+        self._take(_told(_core.Model.from_text(model_text(every), list(choose), _pairs(set), list(open), functions_of(functions))))
 
     @classmethod
     def _of(cls, core: _core.Model) -> Model:
@@ -106,9 +108,11 @@ class Model:
         self._words = core.words
 
     @classmethod
-    def from_text(cls, text: str, *, variants: Sequence[str] = (), set: Settings | None = None, open: Iterable[str] = ()) -> Model:
-        """The text of a model file. Data files that it names are not read."""
-        return cls._of(_core.Model.from_text(text, list(variants), _pairs(set), list(open)))
+    def from_text(
+        cls, text: str, *, variants: Sequence[str] = (), set: Settings | None = None, open: Iterable[str] = (), functions: Callables | None = None
+    ) -> Model:
+        """The text of a model file. Data files that it names are not read. `functions` are what its formulas may call beside the language (judder.function)."""
+        return cls._of(_core.Model.from_text(text, list(variants), _pairs(set), list(open), functions_of(functions)))
 
     # --- what it is -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -548,16 +552,22 @@ def _given(defaults: Mapping[str, Any], **options: Any) -> list[str]:
 
 
 def load(
-    file: str | os.PathLike[str], *, variants: Sequence[str] = (), set: Settings | None = None, open: Iterable[str] = ()
+    file: str | os.PathLike[str],
+    *,
+    variants: Sequence[str] = (),
+    set: Settings | None = None,
+    open: Iterable[str] = (),
+    functions: Callables | None = None,
 ) -> Model:
-    """A model file. `variants` are chosen by name, later ones win; `set` wins over them; `open` names parameters that runs will set.
+    """A model file. `variants` are chosen by name, later ones win; `set` wins over them; `open` names parameters that runs will set; `functions` are what
+    formulas of the file may call beside the language (judder.function).
 
     >>> import judder
     >>> press = judder.load(judder.gallery_folder() / "press" / "model.toml", open=["mu"])
     >>> press.run({"mu": 0.3}, until=0.2).times("impact", "plane").round(6)
     array([0.090305])
     """
-    return Model._of(_core.Model.load(os.fspath(file), list(variants), _pairs(set), list(open)))
+    return Model._of(_core.Model.load(os.fspath(file), list(variants), _pairs(set), list(open), functions_of(functions)))
 
 
 class Stepper:

@@ -81,6 +81,11 @@ class Run:
         return self._core.stopped
 
     @property
+    def undecided_ties(self) -> int:
+        """Instants at which several motions satisfied the laws and no derivative that is known told them apart: what follows may be another motion."""
+        return self._core.undecided_ties
+
+    @property
     def engine(self) -> str:
         """The engine that was used."""
         return self._core.engine
@@ -166,6 +171,7 @@ class Run:
             "time": status.time,
             "where": status.where,
             "message": status.message,
+            "undecided_ties": self.undecided_ties,
             "rows": len(self.rows),
             "events": {str(kind): int(count) for kind, count in zip(kinds, counts)},
             "extremes": extremes,

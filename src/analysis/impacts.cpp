@@ -398,6 +398,7 @@ Impacts collect(const model::System& system, const MetCollision* met, const std:
   Impacts out;
   Patience patience;
   patience.start(cancel);
+  const expr::OutsideWatch watch(system.graph().outside());
   try {
     Collector(system, met, out, patience).run();
   } catch (const Abandoned&) {
@@ -405,6 +406,12 @@ Impacts collect(const model::System& system, const MetCollision* met, const std:
     out.outcome = ImpactsOutcome::failed;
     out.status.reason = Reason::interrupted;
     out.status.message = "interrupted";
+  }
+  if (watch.failed() >= 0) {
+    out = {};
+    out.outcome = ImpactsOutcome::failed;
+    out.status.reason = Reason::call_failed;
+    out.status.message = watch.words(watch.failed());
   }
   return out;
 }

@@ -36,12 +36,14 @@ const char* name(Reason reason) {
       return "unsupported";
     case Reason::laws_violated:
       return "laws-violated";
+    case Reason::call_failed:
+      return "call-failed";
   }
   return "unknown";
 }
 
 std::optional<Reason> reason_named(std::string_view word) {
-  for (int i = 0; i <= static_cast<int>(Reason::laws_violated); ++i) {
+  for (int i = 0; i <= static_cast<int>(Reason::call_failed); ++i) {
     if (word == name(static_cast<Reason>(i))) return static_cast<Reason>(i);
   }
   return std::nullopt;

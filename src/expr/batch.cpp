@@ -2,6 +2,7 @@
 //
 // A lane has the bits of the plain evaluator, whatever the number of lanes and the processor: every lane goes through the same
 // operations, the functions are those of kernels.hpp, and the wide instructions are used without fused multiplication.
+#include <array>
 #include <span>
 
 #include "core/elementary.hpp"
@@ -35,6 +36,18 @@ struct Vector<8> {
 /// The way out of a kernel's range, and of all functions that have no kernel.
 [[gnu::noinline]] void apply_to_lanes(Function f, double* x, int lanes) {
   for (int i = 0; i < lanes; ++i) x[i] = apply(f, x[i]);
+}
+
+/// Lane by lane: `block` is the first register of the call.
+[[gnu::noinline]] void call_in_lanes(const OutsideCall& call, double* block, std::size_t lanes) {
+  std::array<double, kMostArguments> u{};
+  std::array<double, kMostPartials> out;  // NOLINT: all that are read are written first
+  const auto arguments = static_cast<std::size_t>(call.arguments);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    for (std::size_t k = 0; k < arguments; ++k) u[k] = block[k * lanes + i];
+    evaluate(call, u.data(), out.data(), nullptr);
+    for (std::size_t k = 0; k < call.wanted.size(); ++k) block[(arguments + k) * lanes + i] = out[k];
+  }
 }
 
 /// As many lanes as the machine has in one register: wider vectors would be taken apart lane by lane.
@@ -219,6 +232,10 @@ struct BatchAlgebra {
   }
   JUDDER_LANES auto flat(const Value& a, std::uint32_t order) {
     return each_lane(a, [order](double u) { return flat_value(u, order); });
+  }
+  JUDDER_LANES Value outside(const OutsideCall& call, Value* block) {
+    call_in_lanes(call, block->lanes(), Lanes);
+    return *block;
   }
   JUDDER_LANES auto function(Function f, const Value& a) {
     const auto write = [f, &a](Value& to) JUDDER_INLINE {

@@ -115,6 +115,8 @@ Graph Graph::bound(std::span<const double> values) const {
   to.lists = from.lists;
   to.tables = from.tables;
   to.table_uses = from.table_uses;
+  to.outside = from.outside;
+  to.outside_uses = from.outside_uses;
   to.aliases = from.aliases;
   to.sizes = from.sizes;
   return out;

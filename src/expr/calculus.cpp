@@ -192,6 +192,20 @@ Node Graph::derivative(Node root, Variable x) {
         result = multiply(outer, slope(0));
         break;
       }
+      case NodeKind::outside: {
+        std::vector<Node> arguments;
+        for (const Term& t : operands) arguments.push_back(t.node);
+        const OutsideUse use = d.outside_uses[e.extra];
+        std::vector<Term> terms;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+          if (d.is_constant(slope(i), 0)) continue;
+          OutsideUse partial = use;
+          ++partial.orders[i];
+          terms.push_back({1, multiply(d.call_outside(partial, arguments), slope(i))});
+        }
+        result = d.sum(std::move(terms), 0);
+        break;
+      }
     }
     if (d.work != nullptr) d.work->keep(1);
     d.derivatives.emplace(key(a, x), result);
@@ -295,6 +309,12 @@ Node Graph::replace(Node root, std::span<const Variable> variables, std::span<co
       case NodeKind::flat:
         made = d.flat(operands[0].node, e.extra);
         break;
+      case NodeKind::outside: {
+        std::vector<Node> arguments;
+        for (const Term& t : operands) arguments.push_back(t.node);
+        made = d.call_outside(OutsideUse(d.outside_uses[e.extra]), arguments);
+        break;
+      }
       default:
         made = a;
         break;

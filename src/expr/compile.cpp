@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "expr/graph_data.hpp"
+#include "expr/outside_calls.hpp"
 #include "expr/run.hpp"
 
 namespace judder::expr {
@@ -53,6 +54,7 @@ bool uses_second(Operation o) {
     case Operation::hypot:
     case Operation::select:
     case Operation::turn:
+    case Operation::put:
       return true;
     default:
       return false;
@@ -123,6 +125,7 @@ class Compiler {
               std::vector<std::uint32_t>& loads, std::vector<std::uint32_t>& outputs, int& registers) const;
   std::vector<double> tables;
   std::vector<Number> literals;
+  std::vector<OutsideCall> calls;
 
  private:
   [[nodiscard]] bool side_by_value(std::uint32_t id) const {
@@ -191,6 +194,7 @@ class Compiler {
     return d_.sign_of(a) > 0 ? result(Operation::clip, value_of_[a.index]) : value_of_[a.index];
   }
   std::uint32_t emit_side(const Entry& e);
+  std::uint32_t emit_outside(const Entry& e, std::span<const Term> arguments);
   /// |c| times the node.
   std::uint32_t emit_multiple(const Number& c, Node node);
 
@@ -209,6 +213,9 @@ class Compiler {
   std::map<std::uint32_t, std::uint32_t> inputs_;
   std::map<Draft, std::uint32_t> results_;
   std::map<std::uint32_t, std::uint32_t> list_at_, levels_at_;
+  /// By function and values of arguments: number of the call, and its value.
+  std::map<std::pair<OutsideId, std::vector<std::uint32_t>>, std::pair<std::uint32_t, std::uint32_t>>
+      call_at_;
 };
 
 std::uint32_t Compiler::emit_power(std::uint32_t base, const Number& exponent) {
@@ -320,6 +327,28 @@ std::uint32_t Compiler::emit_side(const Entry& e) {
   return result(Operation::level, surface, it->second, static_cast<std::uint32_t>(s.levels.size()));
 }
 
+// All derivatives at the same arguments are one call. What is put is a chain, so that the call stands behind all of it.
+std::uint32_t Compiler::emit_outside(const Entry& e, std::span<const Term> arguments) {
+  const OutsideUse& use = d_.outside_uses[e.extra];
+  std::vector<std::uint32_t> values;
+  for (const Term& t : arguments) values.push_back(value_of_[t.node.index]);
+  const auto [it, added] = call_at_.emplace(std::pair(use.function, values), std::pair(0U, kNone));
+  auto& [number, made] = it->second;
+  if (added) {
+    number = static_cast<std::uint32_t>(calls.size());
+    calls.push_back(outside_call(d_.outside[use.function], {}));
+    std::uint32_t last = values.front();
+    for (std::size_t k = 0; k < values.size(); ++k)
+      last = result(Operation::put, values[k], last, number, static_cast<std::uint16_t>(k));
+    made = result(Operation::outside, last, number);
+  }
+  std::vector<Orders>& wanted = calls[number].wanted;
+  const auto found = std::find(wanted.begin(), wanted.end(), use.orders);
+  const auto place = static_cast<std::uint16_t>(found - wanted.begin());
+  if (found == wanted.end()) wanted.push_back(use.orders);
+  return result(Operation::take, made, kNone, number, place);
+}
+
 std::uint32_t Compiler::emit(Node a) {
   const Entry& e = d_.at(a);
   const auto terms = d_.terms(a);
@@ -361,6 +390,8 @@ std::uint32_t Compiler::emit(Node a) {
       return result(Operation::turn, operand(0), operand(1));
     case NodeKind::flat:
       return result(Operation::flat, operand(0), kNone, kNone, static_cast<std::uint16_t>(e.extra));
+    case NodeKind::outside:
+      return emit_outside(e, terms);
   }
   return kNone;
 }
@@ -527,6 +558,8 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<Number>& const
     loads.push_back(values_[v].input);
   }
   std::vector<std::uint32_t> free_places;
+  std::vector<std::size_t>
+      blocks;  // instructions whose third is a call, and the place in its block in `extra`
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::uint32_t v = order[k];
     const Draft& draft = values_[v].draft;
@@ -551,7 +584,24 @@ void Compiler::finish(std::vector<Instruction>& code, std::vector<Number>& const
       free_places.pop_back();
     }
     i.target = register_name(place[v]);
+    if (draft.operation == Operation::put || draft.operation == Operation::outside ||
+        draft.operation == Operation::take)
+      blocks.push_back(code.size());
     code.push_back(i);
+  }
+  // Blocks lie behind all other registers, and none is used twice.
+  std::vector<std::uint32_t> begin;
+  for (const OutsideCall& call : calls) {
+    begin.push_back(next);
+    next += static_cast<std::uint32_t>(call.arguments) + static_cast<std::uint32_t>(call.wanted.size());
+  }
+  for (const std::size_t at : blocks) {
+    Instruction& i = code[at];
+    const auto operation = static_cast<Operation>(i.operation);
+    const std::uint32_t number = operation == Operation::outside ? i.second : i.third;
+    const auto arguments = static_cast<std::uint32_t>(calls[number].arguments);
+    i.third = register_name(begin[number] + i.extra + (operation == Operation::take ? arguments : 0));
+    i.extra = 0;
   }
   Instruction stop;
   stop.operation = static_cast<std::uint16_t>(Operation::stop);
@@ -574,6 +624,7 @@ Program compile(const Graph& graph, std::span<const Node> outputs, const InputMa
   std::vector<Number> constants;
   compiler.finish(p.code_, constants, p.loads_, p.outputs_, p.registers_);
   p.tables_ = std::move(compiler.tables);
+  p.outside_ = std::move(compiler.calls);
   const auto place = [&p](const std::vector<Number>& numbers, std::vector<double>& out, bool literal) {
     for (const Number& number : numbers) {
       if (number.open())
@@ -593,13 +644,14 @@ void Program::bind(std::span<const double> values) {
 
 std::size_t Program::cost() const {
   constexpr std::size_t kFunction = 12;  // measured: 10 to 15 nanoseconds, where an addition takes one
+  constexpr std::size_t kOutside = 100;  // not known; in Python several times as much
   std::size_t sum = 0;
   for (const Instruction& i : code_) {
     const auto operation = static_cast<Operation>(i.operation);
     const bool function = (operation >= Operation::sin && operation <= Operation::cbrt) ||
                           operation == Operation::power || operation == Operation::atan2 ||
                           operation == Operation::hypot || operation == Operation::flat;
-    sum += function ? kFunction : 1;
+    sum += operation == Operation::outside ? kOutside : function ? kFunction : 1;
   }
   return sum;
 }

@@ -42,6 +42,10 @@ struct Plain {
   JUDDER_PLAIN double lookup(std::span<const double> list, double a) { return lookup_value(list, a); }
   JUDDER_PLAIN double turn(double side, double angle) { return turn_value(side, angle); }
   JUDDER_PLAIN double flat(double u, std::uint32_t order) { return flat_value(u, order); }
+  JUDDER_PLAIN double outside(const OutsideCall& call, double* block) {
+    expr::evaluate(call, block, block + call.arguments, nullptr);
+    return *block;
+  }
   JUDDER_PLAIN double function(Function f, double a) { return apply(f, a); }
 };
 

@@ -9,6 +9,7 @@
 #include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
+#include "expr/outside_calls.hpp"
 #include "judder/expr/through.hpp"
 
 namespace judder::expr {
@@ -244,10 +245,14 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
 }
 
 Node Graph::Data::constant(Number value) {
+  const bool is_zero = value == 0;  // one zero only
+  if (is_zero && zero.index < entries.size()) return zero;
   Entry e;
   e.kind = NodeKind::constant;
-  e.value = value == 0 ? Number(0.0) : value;  // one zero only
-  return intern(e, {});
+  e.value = is_zero ? Number(0.0) : value;
+  const Node made = intern(e, {});
+  if (is_zero) zero = made;
+  return made;
 }
 
 // c R sin² u + c R cos² u = c R. Returns whether a pair was found; the caller collects again.
@@ -509,6 +514,30 @@ Node Graph::Data::lookup(Node side, std::uint32_t list) {
   return intern(e, operands);
 }
 
+double Graph::Data::outside_value(const OutsideUse& use, std::span<const double> arguments) const {
+  double value = 0;
+  expr::evaluate(outside_call(outside[use.function], {use.orders}), arguments.data(), &value, nullptr);
+  return value;
+}
+
+Node Graph::Data::call_outside(const OutsideUse& use, std::span<const Node> arguments) {
+  const auto known = [&](Node a) { return is_constant(a); };
+  if (std::all_of(arguments.begin(), arguments.end(), known)) {
+    std::vector<double> numbers;
+    for (const Node a : arguments)
+      numbers.push_back(at(a).value.fixed("what a function from outside is told"));
+    return constant(outside_value(use, numbers));
+  }
+  const auto [it, added] = outside_index.emplace(use, static_cast<std::uint32_t>(outside_uses.size()));
+  if (added) outside_uses.push_back(use);
+  Entry e;
+  e.kind = NodeKind::outside;
+  e.extra = it->second;
+  std::vector<Term> operands;
+  for (const Node a : arguments) operands.push_back({1, a});
+  return intern(e, operands);
+}
+
 std::uint32_t Graph::Data::add_list(std::vector<double> values) {
   std::vector<std::uint64_t> key;
   key.reserve(values.size());
@@ -597,6 +626,15 @@ Node Graph::select(Node condition, Node then, Node otherwise) {
   return data_->select(condition, then, otherwise);
 }
 
+OutsideId Graph::add_outside(OutsideFunction function) {
+  data_->outside.push_back(std::move(function));
+  return static_cast<OutsideId>(data_->outside.size() - 1);
+}
+Node Graph::outside(OutsideId function, std::span<const Node> arguments, const Orders& orders) {
+  return data_->call_outside({function, orders}, arguments);
+}
+const std::vector<OutsideFunction>& Graph::outside() const { return data_->outside; }
+
 bool Graph::is_constant(Node a) const { return data_->is_constant(a); }
 Number Graph::value(Node a) const { return data_->at(a).value; }
 
@@ -667,6 +705,8 @@ std::vector<bool> switches_of(const Graph& graph, Variable t) {
     if (e.kind == NodeKind::side || e.kind == NodeKind::sign)
       sees[i] = sees[d.switches[e.first].surface.index];
     for (const Term& term : d.terms(Node{i})) sees[i] |= sees[term.node.index];
+    // Ahead of the motion only zeros of formulas are found, which can be enclosed.
+    if (e.kind == NodeKind::outside) sees[i] |= kOther;
   }
   std::vector<bool> out;
   for (const Switch& each : d.switches) out.push_back(sees[each.surface.index] == kTime);
@@ -750,6 +790,12 @@ double Graph::evaluate(Node a, std::span<const double> values) const {
       case NodeKind::flat:
         r = flat_value(operand(0), e.extra);
         break;
+      case NodeKind::outside: {
+        std::array<double, kMostArguments> arguments{};
+        for (std::size_t k = 0; k < terms.size(); ++k) arguments[k] = operand(k);
+        r = d.outside_value(d.outside_uses[e.extra], {arguments.data(), terms.size()});
+        break;
+      }
     }
     result[p] = r;
   }

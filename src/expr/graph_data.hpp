@@ -40,7 +40,8 @@ enum class NodeKind : std::uint8_t {
   sign,    ///< 2 side − 1 of switch `first`, 0 at surface = 0 outside a run
   lookup,  ///< operand: a level side; the value stands in list `extra`
   turn,    ///< operands: side, angle: the angle continued over the cut of atan2 on the given side
-  flat     ///< operand u: exp(−1/u) u^−extra for u > 0, 0 for u ≤ 0: a smooth function
+  flat,    ///< operand u: exp(−1/u) u^−extra for u > 0, 0 for u ≤ 0: a smooth function
+  outside  ///< operands: arguments of the function from outside, or derivative of it, `extra` in `outside_uses`
 };
 
 struct Term {
@@ -73,6 +74,13 @@ struct Table {
   SwitchKind kind = SwitchKind::jump;
   double from = 0, to = 0;  ///< its first and last knot
   bool ends = false;        ///< there is nothing outside of them
+};
+
+/// A function from outside, or a partial derivative of it.
+struct OutsideUse {
+  OutsideId function = 0;
+  Orders orders{};
+  friend auto operator<=>(const OutsideUse&, const OutsideUse&) = default;
 };
 
 /// What a formula lies between, as long as all switches stand on the sides of their values.
@@ -136,6 +144,7 @@ struct Graph::Data {
   std::vector<Term> pool;
   std::uint32_t formulas = 0;  ///< nodes that are no constants
   NodeTable index;
+  Node zero{~std::uint32_t{0}};  ///< the constant 0, once it was asked for
   std::vector<std::string> names;
   std::vector<Node> variable_nodes;
   std::vector<Switch> switches;
@@ -147,6 +156,9 @@ struct Graph::Data {
   std::map<std::vector<std::uint64_t>, std::uint32_t> list_index;
   std::vector<Table> tables;
   std::vector<std::pair<TableId, Node>> table_uses;  ///< of tables that end, with their argument
+  std::vector<OutsideFunction> outside;
+  std::vector<OutsideUse> outside_uses;
+  std::map<OutsideUse, std::uint32_t> outside_index;
   std::unordered_map<std::uint32_t, Alias> aliases;
   std::vector<std::uint32_t> sizes;  ///< nodes that their maker knows to be never negative
   std::unordered_map<std::uint64_t, Node> derivatives;
@@ -185,6 +197,9 @@ struct Graph::Data {
   Node turn(Node side, Node angle);
   Node flat(Node u, std::uint32_t order);
   Node lookup(Node side, std::uint32_t list);
+  Node call_outside(const OutsideUse& use, std::span<const Node> arguments);
+  /// For numbers.
+  [[nodiscard]] double outside_value(const OutsideUse& use, std::span<const double> arguments) const;
   Node side_node(SwitchId id, double at_zero);
   Node sign_node(SwitchId id);
   Node level_side(SwitchId id);

@@ -10,6 +10,7 @@
 #include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
+#include "expr/outside_calls.hpp"
 #include "expr/run.hpp"
 
 namespace judder::expr {
@@ -240,6 +241,10 @@ struct IntervalAlgebra {
     // The whole power costs a rounding per multiplication.
     const double slack = 1e-15 * (order + 4.0);
     return {std::min(p, q) * (1 - slack), high * (1 + slack)};
+  }
+  static Interval outside(const OutsideCall& call, Interval* block) {
+    expr::evaluate_interval(call, block, block + call.arguments);
+    return *block;
   }
 };
 

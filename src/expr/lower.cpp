@@ -433,6 +433,8 @@ class Lowering {
       return report(tree, scope, quoted(tree.text) + " is a table",
                     "call it with its argument: " + tree.text + "(x)");
     }
+    if (std::holds_alternative<Callable>(meaning))
+      return report(tree, scope, quoted(tree.text) + " is a function and needs its arguments", "");
     const Scalar* scalar = std::get_if<Scalar>(&meaning);
     if (!tree.children.empty() && !(scalar != nullptr && scalar->stands_in)) {
       return report(tree, scope, quoted(tree.text) + " is not a list and has no index", "");
@@ -662,6 +664,8 @@ class Lowering {
       }
       return checked(tree, scope, made);
     }
+    if (const Callable* callable = std::get_if<Callable>(&meaning))
+      return call_outside(tree, scope, *callable);
     std::vector<Tree> named = tree.children;
     for (Tree& argument : named) resolve(argument, scope);
     if (auto special = environment_.function(tree.text, named)) {
@@ -676,6 +680,19 @@ class Lowering {
                     "multiplication is written with *: " + tree.text + "*(…)");
     }
     return report(tree, scope, "unknown function " + quoted(tree.text), suggestion(tree.text, true));
+  }
+
+  std::optional<Result> call_outside(const Tree& tree, Scope& scope, const Callable& callable) {
+    if (static_cast<int>(tree.children.size()) != callable.arguments)
+      return wrong_count(tree, scope, callable.arguments, callable.arguments);
+    const std::optional<std::vector<Node>> arguments = values(tree, scope);
+    if (!arguments) return std::nullopt;
+    const OutsideWatch watch({&graph_.outside()[callable.function], 1});
+    const Node made = graph_.outside(callable.function, *arguments);
+    for (const int trouble : {watch.failed(), watch.not_a_number()}) {
+      if (trouble >= 0) return report(tree, scope, watch.words(trouble), "");
+    }
+    return checked(tree, scope, made);
   }
 
   std::optional<Result> call_builtin(const Tree& tree, Scope& scope, const BuiltinFunction& builtin) {
@@ -814,6 +831,8 @@ Scope outermost(Graph& graph, const LowerOptions& options) {
 }
 
 }  // namespace
+
+bool is_builtin(std::string_view name) { return name == "sum" || find_builtin(name) != nullptr; }
 
 std::optional<Node> lower(const Tree& tree, Graph& graph, Environment& environment,
                           const LowerOptions& options, std::vector<Problem>& problems) {

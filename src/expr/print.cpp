@@ -140,6 +140,18 @@ class Printer {
         return piece(terms[1].node);
       case NodeKind::flat:
         return make_flat(piece(terms[0].node), e.extra);
+      case NodeKind::outside: {
+        // A derivative has the numbers of its arguments behind the name: ground_12(x, t).
+        const OutsideUse& use = d_.outside_uses[e.extra];
+        std::string name = d_.outside[use.function].name;
+        std::vector<Piece> arguments;
+        for (std::size_t i = 0; i < terms.size(); ++i) {
+          if (total(use.orders) > 0 && arguments.empty()) name += '_';
+          name.append(use.orders[i], static_cast<char>('1' + i));
+          arguments.push_back(piece(terms[i].node));
+        }
+        return Style::call(name, arguments);
+      }
     }
     return {};
   }

@@ -9,6 +9,7 @@
 #include "core/elementary.hpp"
 #include "expr/functions.hpp"
 #include "expr/graph_data.hpp"
+#include "expr/outside_calls.hpp"
 #include "expr/run.hpp"
 
 namespace judder::expr {
@@ -311,6 +312,10 @@ struct SeriesAlgebra {
     const Series r = reciprocal(u);
     const Series e = exponential(negate(r));
     return n == 0 ? e : multiply(e, power_whole(r, n));
+  }
+  [[nodiscard]] Series outside(const OutsideCall& call, Series* block) const {
+    evaluate_series(call, block, block + call.arguments, order);
+    return *block;
   }
 };
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -60,14 +61,44 @@ void Model::Parts::compile() {
   if (compiled.system) columns = simulate::column_names(*compiled.system);
 }
 
-void Model::Parts::take(io::LoadedModel loaded, const ModelOptions& chosen) {
+expr::OutsideFunction Called::entry() const {
+  const int order = function_.partials    ? function_.order
+                    : !function_.gradient ? 0
+                    : function_.hessian   ? 2
+                                          : 1;
+  const bool callable = function_.partials || function_.value;
+  return {function_.name, function_.arguments, order, function_.sizes, callable ? this : nullptr};
+}
+
+void Called::compute(std::span<const double> u, int order, std::span<double> out) const {
+  if (function_.partials) return function_.partials(u, order, out);
+  out[0] = function_.value(u);
+  const std::size_t n = u.size();
+  if (order > 0) function_.gradient(u, out.subspan(1, n));
+  if (order < 2) return;
+  std::array<double, expr::kMostArguments * expr::kMostArguments> hessian{};
+  function_.hessian(u, {hessian.data(), n * n});
+  std::size_t next = 1 + n;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i; j < n; ++j) out[next++] = hessian[i * n + j];
+  }
+}
+
+std::vector<expr::OutsideFunction> Model::Parts::call_functions() {
+  called.clear();
+  for (const Function& function : options.functions) called.emplace_back(function);
+  std::vector<expr::OutsideFunction> out;
+  for (const Called& each : called) out.push_back(each.entry());
+  return out;
+}
+
+void Model::Parts::take(io::LoadedModel loaded) {
   problems = render(loaded.diagnostics, loaded.file.name, loaded.file.text);
   opened = loaded.file.opened;
   if (loaded.file.diagnostics.has_errors()) reader_problems = problems;
   spec = std::move(loaded.file.spec);
   name = std::move(loaded.file.name);
   text = std::move(loaded.file.text);
-  options = chosen;
   if (!loaded.ok()) return;
   compiled = std::move(loaded.compiled);
   columns = simulate::column_names(*compiled.system);
@@ -80,8 +111,9 @@ const Model::Parts& Model::parts() const {
 
 namespace {
 
-io::ModelRequest request_of(const ModelOptions& options) {
+io::ModelRequest request_of(const ModelOptions& options, std::vector<expr::OutsideFunction> functions) {
   io::ModelRequest request;
+  request.functions = std::move(functions);
   request.variants = options.variants;
   for (const Setting& setting : options.set) request.set.push_back({setting.first, setting.second});
   return request;
@@ -90,10 +122,11 @@ io::ModelRequest request_of(const ModelOptions& options) {
 }  // namespace
 
 Model Model::load(const std::filesystem::path& file, const ModelOptions& options) {
-  io::ModelRequest request = request_of(options);
-  request.file = file;
   Model model;
-  model.parts_->take(io::load_model(request), options);
+  model.parts_->options = options;
+  io::ModelRequest request = request_of(options, model.parts_->call_functions());
+  request.file = file;
+  model.parts_->take(io::load_model(request));
   model.parts_->folder = file.has_parent_path() ? file.parent_path() : ".";
   model.parts_->open();
   return model;
@@ -101,7 +134,9 @@ Model Model::load(const std::filesystem::path& file, const ModelOptions& options
 
 Model Model::from_text(std::string text, const ModelOptions& options) {
   Model model;
-  model.parts_->take(io::load_model(io::read_model_text(std::move(text)), request_of(options)), options);
+  model.parts_->options = options;
+  const io::ModelRequest request = request_of(options, model.parts_->call_functions());
+  model.parts_->take(io::load_model(io::read_model_text(std::move(text)), request));
   model.parts_->open();
   return model;
 }
@@ -116,6 +151,8 @@ Model Model::from_spec(model::Spec spec, const ModelOptions& options) {
     matrix->given = matrix->given || !matrix->rows.empty() || !matrix->file.empty();
   model.parts_->spec = std::move(spec);
   model.parts_->options = options;
+  for (expr::OutsideFunction& function : model.parts_->call_functions())
+    model.parts_->spec.functions.push_back(std::move(function));
   model.parts_->compile();
   model.parts_->open();
   return model;
@@ -146,6 +183,11 @@ Model Model::folded(const std::vector<Setting>& settings) const {
     std::erase_if(parts.options.set, [&](const Setting& old) { return old.first == setting.first; });
     parts.options.set.push_back(setting);
   }
+  // The functions are copied with the options: this model may live longer than that one.
+  std::vector<expr::OutsideFunction>& functions = parts.spec.functions;
+  functions.erase(functions.end() - static_cast<std::ptrdiff_t>(parts.options.functions.size()),
+                  functions.end());
+  for (expr::OutsideFunction& function : parts.call_functions()) functions.push_back(std::move(function));
   parts.problems = parts.reader_problems = own.reader_problems;
   if (parts.reader_problems.empty()) parts.compile();
   return model;
@@ -168,7 +210,7 @@ double Model::parameter(std::string_view name) const {
 const model::Spec& Model::spec() const { return parts().spec; }
 
 io::ModelRequest Model::request() const {
-  io::ModelRequest request = request_of(parts().options);
+  io::ModelRequest request = request_of(parts().options, parts().spec.functions);
   request.file = parts().name;
   request.text = parts().written ? io::write_model(parts().spec) : parts().text;
   request.folder = parts().folder;

@@ -1,6 +1,7 @@
 // What the classes of judder.hpp share behind it.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,7 +16,22 @@
 
 namespace judder {
 
+/// A Function with what a formula needs of it.
+class Called final : public expr::Outside {
+ public:
+  explicit Called(const Function& function) : function_(function) {}
+  [[nodiscard]] expr::OutsideFunction entry() const;
+
+ private:
+  void compute(std::span<const double> u, int order, std::span<double> out) const override;
+  const Function& function_;
+};
+
 struct Model::Parts {
+  /// Keeps the functions of `options` for what is compiled, as long as this lives.
+  [[nodiscard]] std::vector<expr::OutsideFunction> call_functions();
+  std::deque<Called> called;
+
   model::Spec spec;
   std::string name, text;        ///< of the file, for messages
   std::filesystem::path folder;  ///< of its data files
@@ -29,8 +45,8 @@ struct Model::Parts {
 
   /// Compiles `spec` with `options` and tells what is wrong.
   void compile();
-  /// What was read and compiled with `chosen`.
-  void take(io::LoadedModel loaded, const ModelOptions& chosen);
+  /// What was read and compiled.
+  void take(io::LoadedModel loaded);
   /// The model with its open parameters open. Made when it is asked for first, by whatever thread; null: there is none.
   [[nodiscard]] const model::Form* form() const;
   [[nodiscard]] model::CompileOptions how() const;

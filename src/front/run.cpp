@@ -107,6 +107,7 @@ Run Model::run(const RunOptions& options) const {
   engines::EngineResult result = simulate::run(compiled, asked, how, keeper);
   run.status_ = std::move(result.status);
   run.verdict_ = std::move(result.verdict);
+  run.undecided_ties_ = result.undecided_ties;
   run.stopped_ = keeper.stopped_by_observer();
   if (run.stopped_ && run.status_.reason == Reason::interrupted) run.status_.time = keeper.stop_time();
   run.cells_ = std::move(keeper.cells);

@@ -93,6 +93,7 @@ LoadedModel load_model(const ModelRequest& request) { return load_model(read_mod
 LoadedModel load_model(ModelFile file, const ModelRequest& request) {
   LoadedModel loaded;
   loaded.file = std::move(file);
+  loaded.file.spec.functions = request.functions;
   for (const Diagnostic& message : loaded.file.diagnostics.all()) loaded.diagnostics.add(message);
   if (!loaded.file.parsed) return loaded;
 

@@ -320,7 +320,7 @@ bool read_member_title(const std::string& title, MemberTable& table) {
 }
 
 std::string member_status(double number) {
-  if (!(number >= 0 && number <= static_cast<double>(Reason::laws_violated))) return "no-equations";
+  if (!(number >= 0 && number <= static_cast<double>(Reason::call_failed))) return "no-equations";
   return name(static_cast<Reason>(static_cast<int>(number)));
 }
 

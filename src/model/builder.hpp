@@ -161,7 +161,7 @@ struct FamilyDraft {
   bool broken = false;  ///< its `each` could not be read: with and without indices it is something
 };
 
-enum class EntityKind : std::uint8_t { parameter, definition, table, coordinate, state };
+enum class EntityKind : std::uint8_t { parameter, definition, table, coordinate, state, function };
 struct Entity {
   EntityKind kind = EntityKind::parameter;
   int index = 0;  ///< of the draft; of the family for coordinates and states
@@ -332,6 +332,7 @@ struct Builder {
   std::map<std::string, bool, std::less<>> mentioned;  ///< names that occur in some expression
 
   // --- names (names.cpp) ---
+  void declare_functions();
   void declare_names();
   void apply_overrides();
   void evaluate_parameters();
@@ -420,6 +421,9 @@ struct Builder {
   std::vector<Node> simple_gaps(const Contact& contact, const std::string& name,
                                 const std::vector<Index>& indices);
   /// The gaps of which this one is the smallest; itself where it has no such corner.
+  /// `zeros`: of all variables.
+  [[nodiscard]] std::optional<PlainGap> plain_gap(const RelationDraft& r, const Relation& made,
+                                                  std::span<const double> zeros) const;
   std::vector<Node> least_gaps(const Contact& contact, Node gap);
   bool take_corners_apart(const Contact& contact, std::vector<std::vector<Node>>& gaps, std::size_t& parts);
   void read_constraint(RelationDraft& draft);
@@ -474,6 +478,8 @@ struct Builder {
   void assemble();
   [[nodiscard]] std::vector<Node> find_mass_pattern();
   void check_start();
+  /// What went wrong in a function from outside, as an error; false: nothing did.
+  bool report_outside(const expr::OutsideWatch& watch, int function);
   void refuse_inertia(const std::vector<double>& l, std::size_t i, std::size_t first, double diagonal,
                       double left);
   void check_dissipation();
@@ -511,6 +517,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 /// The same, or all of them where none is near.
 std::string suggestion_or_list(std::string_view word, const std::vector<std::string>& candidates);
 std::string quoted(std::string_view word);
+/// sin, normal, …: what formulas can call without a definition.
+[[nodiscard]] bool is_function_of_language(std::string_view name);
 /// Whether a number has no fraction.
 [[nodiscard]] bool is_whole(const expr::Number& number);
 

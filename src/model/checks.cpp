@@ -129,6 +129,7 @@ void Builder::check_structure() {
 
 /// Laws that can create energy. A constant coefficient cannot, and is not looked at.
 void Builder::check_dissipation() {
+  const expr::OutsideWatch not_heard(graph.outside());  // speeds that no motion may ever have
   std::optional<FrictionCurve> curve;  // one workspace for all of them
   for (std::size_t k = 0; k < relations.size(); ++k) {
     const Relation& relation = system.data_->relations[k];
@@ -385,7 +386,8 @@ void Builder::check_start() {
           error(written, r.where + ", zero",
                 "the constraint is not satisfied at the start: it is " + to_text(rows.gap, 6),
                 "correct the start values by this amount");
-        } else if (std::abs(rows.gap_rate) > kRoundOff * pace) {
+        } else if (!quasi_static() && std::abs(rows.gap_rate) > kRoundOff * pace) {
+          // Without inertia a start has no velocities: the path has those that its constraints ask for.
           error(
               written, r.where,
               "the start velocities do not satisfy the constraint: its rate is " + to_text(rows.gap_rate, 6),

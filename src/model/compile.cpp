@@ -49,13 +49,24 @@ void Builder::read() {
   read_drawings();
 }
 
+bool Builder::report_outside(const expr::OutsideWatch& watch, int function) {
+  if (function < 0) return false;
+  report_error({}, "function " + quoted(graph.outside()[static_cast<std::size_t>(function)].name),
+               watch.words(function) + " at the start");
+  return true;
+}
+
 Compiled Builder::build() {
   read();
+  const expr::OutsideWatch watch(graph.outside());
   const auto sound = [this] { return !options.damaged && !result.diagnostics.has_errors(); };
   if (sound()) warn_unused();  // a text that could not be read may use it
   if (sound()) check_structure();
   if (sound()) assemble();
-  if (sound()) check_start();
+  if (sound()) {
+    check_start();
+    if (!report_outside(watch, watch.failed()) && !sound()) report_outside(watch, watch.not_a_number());
+  }
   if (sound()) check_dissipation();
   graph.limit(nullptr);
   result.work = budget.spent();

@@ -43,6 +43,10 @@ expr::Meaning Scope::meaning(std::string_view name) {
       return *definition(name);
     case EntityKind::table:
       return expr::Lookup{b_.tables[static_cast<std::size_t>(index)]};
+    case EntityKind::function: {
+      const auto function = static_cast<expr::OutsideId>(index);
+      return expr::Callable{function, b_.graph.outside()[function].arguments};
+    }
     case EntityKind::coordinate:
     case EntityKind::state: {
       const bool coordinate = found->second.kind == EntityKind::coordinate;
@@ -123,13 +127,25 @@ std::variant<Node, expr::Forbidden> Scope::prime(Node node) {
   return derivative;
 }
 
-std::optional<std::variant<Node, expr::Forbidden>> Scope::function(std::string_view name,
-                                                                   std::span<const Tree> arguments) {
+namespace {
+
+bool is_function_of_outputs(std::string_view name) {
   static constexpr std::string_view kKnown[] = {"normal",     "tangent",  "gap",       "slip",
                                                 "bristle",    "kinetic",  "potential", "energy",
                                                 "dissipated", "supplied", "balance",   "mode"};
+  return std::find(std::begin(kKnown), std::end(kKnown), name) != std::end(kKnown);
+}
+
+}  // namespace
+
+bool is_function_of_language(std::string_view name) {
+  return expr::is_builtin(name) || is_function_of_outputs(name);
+}
+
+std::optional<std::variant<Node, expr::Forbidden>> Scope::function(std::string_view name,
+                                                                   std::span<const Tree> arguments) {
   if (allowed_.reactions && (name == "normal" || name == "|normal|")) return load_of_joint(name, arguments);
-  if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) return std::nullopt;
+  if (!is_function_of_outputs(name)) return std::nullopt;
   if (allowed_.outputs) return output_function(name, arguments);
   return expr::Forbidden{
       std::string(name) + "() must not be used in " + what_,

@@ -10,8 +10,8 @@ namespace judder::model {
 
 bool Builder::add_name(const Text& name, EntityKind kind, int index, const std::string& where) {
   if (!is_name(name, where)) return false;
-  static constexpr const char* kWord[] = {"a parameter", "a definition", "a table", "a coordinate",
-                                          "a state"};
+  static constexpr const char* kWord[] = {"a parameter",  "a definition", "a table",
+                                          "a coordinate", "a state",      "a function from outside"};
   const auto [at, fresh] = names.emplace(name.text, Entity{kind, index});
   if (!fresh) {
     error(name, where, quoted(name.text) + " is already " + kWord[static_cast<int>(at->second.kind)],
@@ -20,7 +20,26 @@ bool Builder::add_name(const Text& name, EntityKind kind, int index, const std::
   return fresh;
 }
 
+void Builder::declare_functions() {
+  for (const expr::OutsideFunction& function : spec.functions) {
+    const std::string where = "function " + quoted(function.name);
+    if (const std::string problem = expr::outside_problem(function); !problem.empty()) {
+      report_error({}, where, problem);
+      continue;
+    }
+    if (is_function_of_language(function.name)) {
+      report_error({}, where, quoted(function.name) + " is a function of the language",
+                   "choose another name");
+      continue;
+    }
+    if (!add_name(Text(function.name), EntityKind::function, static_cast<int>(graph.outside().size()), where))
+      continue;
+    graph.add_outside(function);
+  }
+}
+
 void Builder::declare_names() {
+  declare_functions();
   for (const Parameter& p : spec.parameters) {
     ParameterDraft draft;
     draft.spec = &p;
@@ -133,7 +152,8 @@ void Builder::apply_override(const Named& named, const std::string& where) {
   if (found == names.end()) {
     std::vector<std::string> candidates;
     for (const auto& [name, entity] : names) {
-      if (entity.kind != EntityKind::definition && entity.kind != EntityKind::table)
+      if (entity.kind != EntityKind::definition && entity.kind != EntityKind::table &&
+          entity.kind != EntityKind::function)
         candidates.push_back(name);
     }
     std::string help = suggestion(target->text, candidates);
@@ -197,9 +217,12 @@ void Builder::apply_override(const Named& named, const std::string& where) {
       return;
     case EntityKind::definition:
     case EntityKind::table:
+    case EntityKind::function:
       error(named.name, where,
             quoted(target->text) + " is a " +
-                (found->second.kind == EntityKind::table ? "table" : "definition"),
+                (found->second.kind == EntityKind::table        ? "table"
+                 : found->second.kind == EntityKind::definition ? "definition"
+                                                                : "function"),
             "variants and --set change parameters and start values only");
       return;
   }

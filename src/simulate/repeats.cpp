@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "calls.hpp"
 #include "judder/engines/registry.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "witness.hpp"
@@ -52,15 +53,18 @@ engines::EngineResult Repeats::run(const engines::EngineOptions& options, engine
       p.witness.emplace(p.system, options, nullptr);
     watched.observer = &*p.witness;
   }
-  engines::EngineResult result = p.engine->run(watched, sink);
-  if (p.may_change && engines::engine_ends(result.status.reason)) {
-    if (!p.other) p.other = engines::all_engines().front().make(p.system);
-    const engines::EngineResult first = std::move(result);
-    watched.another_goes_on = false;
-    result = p.other->run(watched, sink, &first.end);
-    add_earlier(first, result);
-    result.gave_way = first.status;
-  }
+  engines::EngineResult result = heed_calls(p.system, watched, sink, [&](engines::Sink& into) {
+    engines::EngineResult made = p.engine->run(watched, into);
+    if (p.may_change && engines::engine_ends(made.status.reason)) {
+      if (!p.other) p.other = engines::all_engines().front().make(p.system);
+      const engines::EngineResult first = std::move(made);
+      watched.another_goes_on = false;
+      made = p.other->run(watched, into, &first.end);
+      add_earlier(first, made);
+      made.gave_way = first.status;
+    }
+    return made;
+  });
   if (options.referee && !p.witness->silent()) {
     result.verdict = p.witness->verdict();
     condemn(result.verdict, result.status);

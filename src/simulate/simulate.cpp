@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "calls.hpp"
 #include "judder/core/number.hpp"
 #include "judder/engines/registry.hpp"
 #include "witness.hpp"
@@ -234,10 +235,12 @@ engines::EngineResult Legs::run(const engines::EngineOptions& options, engines::
     result.gave_way = parts_->gave_way;
     return result;
   };
-  if (!parts_->witness) return go(sink);
-  watched.observer = &*parts_->witness;
-  Judged judged(sink, *parts_->witness);
-  return go(judged);
+  return heed_calls(parts_->system, watched, sink, [&](engines::Sink& into) {
+    if (!parts_->witness) return go(into);
+    watched.observer = &*parts_->witness;
+    Judged judged(into, *parts_->witness);
+    return go(judged);
+  });
 }
 
 void Legs::judge(engines::EngineResult& result) {

@@ -256,10 +256,12 @@ DitherReport dither_model(const DitherRequest& request) {
   if (!report.model.ok()) return report;
   Patience patience;
   patience.start(request.model.cancel);
+  const expr::OutsideWatch watch(report.model.compiled.system->graph().outside());
   try {
     answer(request, report, patience);
   } catch (const Abandoned&) {
   }
+  if (watch.failed() >= 0) report.problem = {watch.words(watch.failed()), {}};
   report.cancelled = request.model.cancel != nullptr && *request.model.cancel;
   return report;
 }

@@ -44,17 +44,18 @@ EquilibriaReport find_equilibria(const EquilibriaRequest& request) {
   options.rests.cancel = request.model.cancel;
   options.perturb = request.perturb;
   options.curves = request.curves;
+  const expr::OutsideWatch watch(report.model.compiled.system->graph().outside());
   try {
     if (request.sweep) {
       find_changes(request, report);
-      report.cancelled = request.model.cancel != nullptr && *request.model.cancel;
-      return report;
+    } else {
+      analysis::survey_rests(*report.model.compiled.system, report.model.file.spec,
+                             io::compile_options(request.model), report.model.compiled.run, options,
+                             report.survey, report.problem);
     }
-    analysis::survey_rests(*report.model.compiled.system, report.model.file.spec,
-                           io::compile_options(request.model), report.model.compiled.run, options,
-                           report.survey, report.problem);
   } catch (const Abandoned&) {
   }
+  if (watch.failed() >= 0) report.problem = {watch.words(watch.failed()), {}};
   report.cancelled = request.model.cancel != nullptr && *request.model.cancel;
   return report;
 }

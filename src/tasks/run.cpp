@@ -603,6 +603,10 @@ void FolderRun::hand_over() {
   report_.hardest = windowed() ? sinks_->contacts.hardest_in_window() : sinks_->contacts.loads().hardest;
   report_.extremes = windowed() ? sinks_->window->extremes() : extremes();
   if (windowed()) put_between_rows(report_.extremes, sinks_->window->extremes_before());
+  const std::size_t looked_at = between_ ? between_->extremes().size() : 0;
+  for (std::size_t c = 1; c < std::min(report_.extremes.size(), looked_at); ++c) {
+    if (!between_->followed(c)) report_.unfollowed.push_back(report_.extremes[c].name);
+  }
   report_.undefined = sinks_->columns.undefined();
 }
 

@@ -267,6 +267,9 @@ std::string run_markdown(const RunReport& report) {
                   show(column.most_time)});
   }
   out += extremes.markdown();
+  for (const std::string& name : report.unfollowed)
+    out += "\nNote: the extremes of " + markdown_text(name) +
+           " may be off: it is faster than can be followed in a step\n";
 
   const RunSummary::Energy& energy = summary.energy;
   out += "\n## Energy\n\n";

@@ -31,6 +31,11 @@ run("${examples}/written_in_cpp")
 if(NOT output MATCHES "slips at")
   message(FATAL_ERROR "written_in_cpp does not slip:\n${output}")
 endif()
+run("${examples}/function_in_formulas")
+# Falls freely until it meets 0.05 sin(2 pi t/0.8) = 0.5 - 9.81 t^2/2.
+if(NOT output MATCHES "hits the road at t = 0\\.3085959")
+  message(FATAL_ERROR "function_in_formulas does not hit the road where it is:\n${output}")
+endif()
 run("${examples}/parameter_on_threads")
 
 # The installed program must find its gallery by itself.

@@ -23,7 +23,8 @@ enum class Reason {
   impact_failed,    ///< the impact problem was not solved
   interrupted,      ///< cancelled from outside
   unsupported,      ///< the engine cannot treat this model
-  laws_violated     ///< the referee found that the motion breaks a law (docs/referee.md)
+  laws_violated,    ///< the referee found that the motion breaks a law (docs/referee.md)
+  call_failed       ///< a function from outside has thrown (docs/cpp.md, docs/python.md)
 };
 
 /// The word used in run.json and by the command line.

@@ -31,6 +31,7 @@
 
 #include "judder/core/patience.hpp"
 #include "judder/expr/number.hpp"
+#include "judder/expr/outside.hpp"
 
 namespace judder {
 class Work;
@@ -48,6 +49,7 @@ struct Node {
 using Variable = std::uint32_t;  ///< number of a variable of the graph, in order of declaration
 using SwitchId = std::uint32_t;  ///< number of a switch of the graph, in order of first use
 using TableId = std::uint32_t;
+using OutsideId = std::uint32_t;
 
 enum class Function : std::uint8_t {
   sin,
@@ -147,6 +149,12 @@ class Graph {
   Node call(Function function, std::span<const Node> arguments);
   /// `condition` is built from sides by `both`, `either`, `negation` and has values in [0, 1].
   Node select(Node condition, Node then, Node otherwise);
+
+  // --- functions from outside (outside.hpp) ---
+  OutsideId add_outside(OutsideFunction function);  ///< one without outside_problem()
+  /// The function of these arguments, or a partial derivative of it. Of constants it is called now.
+  Node outside(OutsideId function, std::span<const Node> arguments, const Orders& orders = {});
+  [[nodiscard]] const std::vector<OutsideFunction>& outside() const;  ///< by OutsideId
 
   // --- parameters that are left open (number.hpp) ---
   /// A constant that stands for such a parameter: `value` is what the formulas are compiled with, `otherwise` what it has where nothing is given.

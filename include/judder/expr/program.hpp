@@ -7,6 +7,9 @@
 // Four evaluators run the same program: double; a batch of 4 or 8 doubles (lane-major: in[i*lanes + lane]); Taylor series in time up to
 // order 8; intervals with outward rounding. None allocates; `registers` is memory for registers() numbers of the kind.
 // Each evaluator gives the same bits for the same inputs at any optimisation level.
+//
+// Functions from outside (outside.hpp) are called by all of them. Along a series what needs derivatives that are not known is NaN; intervals enclose them only
+// where the arguments are known to their last bits, and are the whole line elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -99,6 +102,8 @@ class Program {
       loads_;  ///< inputs copied to the registers that follow, before the first instruction
   std::vector<std::uint32_t> outputs_;  ///< register of each output, named as in instructions
   std::vector<double> tables_;          ///< levels, and coefficients looked up by level sides
+  std::vector<OutsideCall>
+      outside_;  ///< functions from outside, each with a block of registers behind the others
   struct Open {
     std::uint32_t place = 0, step = 0;
     bool literal = false;  ///< among literals_, not constants_

@@ -108,12 +108,17 @@ struct Macro {
 struct Lookup {
   TableId table = 0;
 };
+/// A function from outside.
+struct Callable {
+  OutsideId function = 0;
+  int arguments = 1;
+};
 /// The name exists but must not be used here: the reason, and what to do.
 struct Forbidden {
   std::string message;
   std::string help;
 };
-using Meaning = std::variant<std::monostate, Scalar, Family, Macro, Lookup, Forbidden>;
+using Meaning = std::variant<std::monostate, Scalar, Family, Macro, Lookup, Callable, Forbidden>;
 
 class Environment {
  public:
@@ -138,6 +143,9 @@ class Environment {
     return std::nullopt;
   }
 };
+
+/// sin, min, if, …: a function of the language itself. Those of an Environment are not known here.
+[[nodiscard]] bool is_builtin(std::string_view name);
 
 /// A local index or argument with a whole-number value.
 struct Index {

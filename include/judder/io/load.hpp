@@ -26,9 +26,10 @@ struct ModelRequest {
   std::vector<model::Named> set{};      ///< wins over variants
   std::string engine{};                 ///< replaces `engine` of [run]; empty: as in the file
   std::string impact_law{};  ///< replaces the impact law of every contact: its word; empty: as in the file
-  std::vector<std::string> free{};            ///< parameters that stay inputs of the System
-  double work = 1;                            ///< so many times the usual work may be spent on compiling
-  const std::atomic<bool>* cancel = nullptr;  ///< set from outside to stop compiling
+  std::vector<expr::OutsideFunction> functions{};  ///< from outside, that formulas of the model may call
+  std::vector<std::string> free{};                 ///< parameters that stay inputs of the System
+  double work = 1;                                 ///< so many times the usual work may be spent on compiling
+  const std::atomic<bool>* cancel = nullptr;       ///< set from outside to stop compiling
 };
 
 /// The file, or the text.

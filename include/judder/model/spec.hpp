@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "judder/core/diagnostics.hpp"
+#include "judder/expr/outside.hpp"
 
 namespace judder::model {
 
@@ -268,6 +269,8 @@ struct Spec {
   std::vector<Variant> variants{};
   Run run{};
   Output output{};
+  /// What formulas may call by name beside the language: given by the caller, never by a file.
+  std::vector<expr::OutsideFunction> functions{};
 };
 
 }  // namespace judder::model

@@ -31,7 +31,7 @@ void GuardZeros::set_guard_zeros() {
   const auto order_of = [&](const Guard& guard, const auto& series_of, int from, double scale) {
     if (!have_series) {
       if (now_.way->next_derivative_clear(guard, from)) return from + 1;
-      have_series = now_.series.compute(now_.mode, expr::kTaylorOrder);
+      have_series = now_.follow(now_.mode);
     }
     if (!have_series) return from;
     const expr::Series s = series_of();
@@ -39,6 +39,7 @@ void GuardZeros::set_guard_zeros() {
     for (int k = from; k <= now_.series.order(); ++k, power *= now_.series.time_scale()) {
       if (std::abs(s.c[k]) * power > kSmall * scale) return k;
     }
+    now_.note_unknown(s);
     return from;
   };
   negative_joint_ = -1;
@@ -125,7 +126,7 @@ void GuardZeros::set_guard_zeros() {
         if (std::abs(value) > kSmall * scale && scale > 0) break;
         if (value > 0 && scale == 0) break;
         if (now_.decider.on_massless(place)) {
-          if (!have_series) have_series = now_.series.compute(now_.mode, expr::kTaylorOrder);
+          if (!have_series) have_series = now_.follow(now_.mode);
           if (!have_series || !now_.series.follows_nodes()) {
             guard.zeros = 1;
             break;
@@ -178,7 +179,7 @@ void GuardZeros::set_guard_zeros() {
           negative_joint_ = place;
           break;
         }
-        if (!have_series) have_series = now_.series.compute(now_.mode, expr::kTaylorOrder);
+        if (!have_series) have_series = now_.follow(now_.mode);
         if (!have_series) break;
         const expr::Series load = now_.series.limit(place);
         // What it does within the time that phases last.

@@ -38,6 +38,19 @@ bool Phase::fail(Status status) {
   return false;
 }
 
+bool Phase::follow(const Mode& as) {
+  const int least = system.graph().outside().empty() ? expr::kTaylorOrder : 1;
+  for (int order = expr::kTaylorOrder; order >= least; --order) {
+    if (series.compute(as, order)) return true;
+  }
+  return false;
+}
+
+void Phase::note_unknown(const expr::Series& asked) {
+  if (system.graph().outside().empty()) return;
+  if (series.order() < expr::kTaylorOrder || std::isnan(asked.c[series.order()])) ++result.undecided_ties;
+}
+
 void Phase::end_phase() {
   if (t > phase_start) last_flight = t - phase_start;
   phase_start = t;

@@ -48,6 +48,11 @@ struct Phase {
   [[nodiscard]] bool fail(Status status);
   /// The next phase begins here.
   void end_phase();
+  /// The series of a mode, to the highest order that functions from outside leave known.
+  [[nodiscard]] bool follow(const Mode& as);
+  /// No coefficient of this series has told what was asked for. Where later ones are not known, because functions from outside give no derivative, that is a
+  /// tie that is not decided.
+  void note_unknown(const expr::Series& asked);
 
   const model::System& system;
   const model::Layout& layout;
