@@ -48,6 +48,7 @@ RegularisedScheme::RegularisedScheme(const model::System& system, ReadNumbers re
   tangent_.resize(layout_.tangents);
   stretch_.resize(layout_.tangents);
   slips_.resize(layout_.relations);
+  turned_.resize(layout_.relations);
   spring_.resize(layout_.relations);
   for (std::vector<double>* each : {&gap_before_, &rate_before_, &gap_after_, &rate_after_})
     each->resize(layout_.relations);
@@ -227,6 +228,7 @@ void RegularisedScheme::add_friction(int r, const double* v, const double* stret
       }
       if (speed > 0) force = -row.mu * load * (elementary::atan(beta * speed) / kHalfPi) * (slip[j] / speed);
     } else if (load > 0 && slips_[r] != 0) {
+      if (stretch_[number] * slip[j] < 0 && relation.tangents == 1) turned_[r] = 1;
       force = speed > 0 ? -row.mu * load * (slip[j] / speed) : 0;
     } else if (load > 0) {
       const double inverse_mass = response_of(row.w, row.drag);
@@ -454,6 +456,7 @@ Status RegularisedScheme::advance(StepState& state, double to, StepReport& repor
   std::fill(y_.begin(), y_.end(), 0.0);
   std::copy(state.y.begin(), state.y.end(), y_.begin());
   std::copy(stretch_.begin(), stretch_.end(), y_.begin() + stretches_);
+  std::fill(turned_.begin(), turned_.end(), std::uint8_t{0});
   // Contacts that close, and those that turn, divide the step; ever more of them in one are passed over.
   const int most = 8 + 4 * layout_.relations;
   double t = state.t, left = h;
@@ -686,7 +689,7 @@ void RegularisedScheme::take_end(StepState& state) {
           if (turned >= 0 && speed > 0 && stiffness > 0)
             stretch_[number] = rows.tangent[j].mu * load / stiffness * (slip[j] / speed);
         }
-        if (turned < 0 || speed == 0) {
+        if (turned < 0 || speed == 0 || turned_[r] != 0) {
           slips_[r] = 0;
           // A damped spring finds the force of rest by itself; one that is given begins with that of slip.
           for (int j = 0; j < relation.tangents && !own_tangents(); ++j)

@@ -131,6 +131,7 @@ class RegularisedScheme final : public Scheme {
   std::vector<double> normal_, tangent_;  ///< λ of the last evaluation
   std::vector<double> stretch_;           ///< s by tangential row
   std::vector<std::uint8_t> slips_;       ///< by relation: its friction slips during the step
+  std::vector<std::uint8_t> turned_;      ///< by relation: a slip that turned in a stage of the step
   std::vector<Spring> spring_;            ///< by relation
   std::vector<double> gap_before_, rate_before_, gap_after_, rate_after_;
   std::vector<std::uint8_t> touching_;

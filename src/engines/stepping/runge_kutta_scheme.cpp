@@ -23,6 +23,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
   margin_before_.resize(layout_.tangents);
   gap_before_.resize(layout_.relations);
   fresh_.resize(layout_.tangents);
+  passed_zero_.resize(layout_.tangents);
   touching_.resize(layout_.relations);
   kept_.resize(layout_.integrated());
   motion_.always_audit(true);
@@ -146,6 +147,10 @@ bool RungeKuttaScheme::rate_at(double t, const double* y, double* rate) {
     load(t, y, stage_mode_);
     take_sides(stage_mode_);
     turn_by_slip(stage_mode_);
+    // A slip that comes to zero and back within the step has stood still, too.
+    for (int j = 0; j < layout_.tangents; ++j) {
+      if (numbers_.stage_test && direction(stage_mode_.tangent[j]) * slip_before_[j] < 0) passed_zero_[j] = 1;
+    }
     if (!(stage_mode_ == motion_.mode()) && !motion_.set_mode(stage_mode_)) return false;
   }
   return motion_(t, y, rate);
@@ -241,6 +246,7 @@ Status RungeKuttaScheme::advance(StepState& state, double to, StepReport& report
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       slip_before_[number] = slip_of(r, j);
+      passed_zero_[number] = 0;
       if (state.mode.tangent[number] == TangentStatus::stick && numbers_.locate_start)
         margin_before_[number] = value_of({Cut::rest, number, 1}, state.t, state.y.data());
     }
@@ -316,7 +322,7 @@ void RungeKuttaScheme::stop_turned(Mode& mode) {
       const int number = relation.first_tangent + j;
       if (direction(mode.tangent[number]) == 0) continue;
       const double slip = slip_of(r, j);
-      if (slip_before_[number] * slip > 0) continue;
+      if (slip_before_[number] * slip > 0 && passed_zero_[number] == 0) continue;
       if (numbers_.stop_test && slip_before_[number] != 0) {
         mode.tangent[number] = TangentStatus::stick;
         fresh_[number] = 1;
@@ -333,7 +339,10 @@ void RungeKuttaScheme::take_slips_behind(StepState& state) {
   turn_by_slip(state.mode);
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
-    for (int j = 0; j < relation.tangents; ++j) slip_before_[relation.first_tangent + j] = slip_of(r, j);
+    for (int j = 0; j < relation.tangents; ++j) {
+      slip_before_[relation.first_tangent + j] = slip_of(r, j);
+      passed_zero_[relation.first_tangent + j] = 0;
+    }
   }
   load(state);
 }

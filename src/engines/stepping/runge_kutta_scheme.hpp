@@ -31,6 +31,7 @@ struct RungeKuttaNumbers {
   bool stage_signs = false;   ///< signs and sides are those of each stage
   bool cut = true;            ///< steps end at the zeros of chords
   bool stop_test = true;      ///< without cuts: a slip that has turned is stopped if friction can hold it
+  bool stage_test = true;     ///< the same where it has turned in a stage and come back
   int chords = 1;             ///< by how many chords a zero is sought
   bool zero_slip = true;      ///< the slip at a cut is set to zero even if it goes on
   bool locate_start = false;  ///< the step is cut where rest ends, too
@@ -92,6 +93,7 @@ class RungeKuttaScheme final : public Scheme {
   std::vector<double> slip_before_, gap_before_, margin_before_;
   std::vector<std::uint8_t>
       fresh_;  ///< by tangential row: its slip stood at zero at the beginning of the step
+  std::vector<std::uint8_t> passed_zero_;  ///< by tangential row: a stage of the step saw its slip turned
   std::vector<std::uint8_t> touching_;
   std::vector<Event> struck_;
   std::vector<double> kept_;  ///< the state at a cut

@@ -114,11 +114,13 @@ const Fields& zabuga_fields() {
 }
 
 const Fields& ordinary_fields() {
-  static const Fields fields{{.name = "stop",
-                              .doc = "A body whose slip has turned in a step is stopped if friction holds it "
-                                     "(`test`), or never (`none`).",
-                              .fallback = "test",
-                              .words = {"test", "none"}}};
+  static const Fields fields{
+      {.name = "stop",
+       .doc = "A body whose slip has turned is stopped if friction holds it: in any `stage` of "
+              "a step, at its end (`test`, as Zabuga writes it, who misses slips that come back "
+              "within a step), or never (`none`).",
+       .fallback = "stage",
+       .words = {"stage", "test", "none"}}};
   return fields;
 }
 
@@ -137,7 +139,9 @@ RungeKuttaNumbers ordinary_numbers(const EngineOptions& options) {
   RungeKuttaNumbers numbers;
   numbers.stage_signs = true;
   numbers.cut = false;
-  numbers.stop_test = StepOptions(options, kOrdinary, ordinary_fields()).word("stop") == "test";
+  const std::string stop{StepOptions(options, kOrdinary, ordinary_fields()).word("stop")};
+  numbers.stop_test = stop != "none";
+  numbers.stage_test = stop == "stage";
   return numbers;
 }
 

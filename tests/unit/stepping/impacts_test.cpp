@@ -351,6 +351,51 @@ until = 5
   }
 }
 
+// A slip that falls to zero and would come back within a step stands still where static friction holds it.
+TEST(Rest, SlipsThatComeBackWithinAStepAreStopped) {
+  struct Case {
+    double vx, vy, kx, kxy, first, second;
+  };
+  for (const Case& each : {Case{2.0665, 1.5477, 4.075, 2.701, 0.351, 0.258}}) {
+    const TestModel model = text_model(R"toml(
+[parameters]
+vx = 0
+vy = 0
+kx = 1
+kxy = 1
+da = 0.1
+db = 0.1
+[coordinates]
+x = { velocity = "vx" }
+y = { velocity = "vy" }
+[energy]
+kinetic = "(x'^2 + y'^2)/2 + 0.2*x'*y'"
+potential = "kx*x^2/2 + kxy*(x - y)^2/2"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 1
+law = { static = 0.6, dynamic = "da" }
+[[friction]]
+name = "b"
+slip = "y' - 0.1"
+normal = 1
+law = { static = 0.5, dynamic = "db" }
+[run]
+until = 6
+)toml",
+                                       {{"vx", each.vx},
+                                        {"vy", each.vy},
+                                        {"kx", each.kx},
+                                        {"kxy", each.kxy},
+                                        {"da", each.first},
+                                        {"db", each.second}});
+    for (const char* engine :
+         {"moreau", "theta", "newmark", "paoli-schatzman", "rk4", "rk4-zabuga", "penalty"})
+      expect_motion(model, engine, 1e-4, 1.5e-3, {"x", "y"});
+  }
+}
+
 // A joint and a dry force hold together up to t = 3; from there x'' = t − 2, x(4) = 2/3.
 TEST(Rest, AJointAndADryForceHoldTogether) {
   const TestModel model = text_model(R"toml(

@@ -61,7 +61,7 @@ TEST(Zabuga, HasTheMeanSquaresOfItsVariants) {
     std::vector<StepOption> own;
     double place, velocity;
   };
-  const std::vector<Case> cases{{"ordinary", "rk4", {}, 1.904e-3, 2.925e-3},
+  const std::vector<Case> cases{{"ordinary", "rk4", {{"stop", 0, "test"}}, 1.904e-3, 2.925e-3},
                                 {"ordinary without stop", "rk4", {{"stop", 0, "none"}}, 2.385e-2, 2.792e-2},
                                 {"no cut", "rk4-zabuga", {{"cut", 0, "none"}}, 4.508e-1, 5.650e-1},
                                 {"literal", "rk4-zabuga", {}, 4.560e-4, 6.850e-4},
