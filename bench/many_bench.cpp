@@ -133,17 +133,22 @@ int main() {
   double per_event = 0;
   double before = 0;  // per event, with half as many balls
   long events = 0;
-  for (const int n : {25, 50, 100, 200, 400, 800}) {
+  int last = 0;
+  double at_hundred = 0;
+  for (const int n : {25, 50, 100, 200, 400, 1000}) {
     good = run_many(gas(n), "event", setup, per_event, events) && good;
     const std::string name = "gas of " + std::to_string(n) + " balls, event";
     char text[80];
     std::snprintf(text, sizeof text, "per event, of %ld", events);
     if (before > 0)
       std::snprintf(text, sizeof text, "per event, of %ld; like n^%.2f", events,
-                    std::log2(per_event / before));
+                    std::log(per_event / before) / std::log(static_cast<double>(n) / last));
     figure(name, per_event, text);
     if (n == 200) limit(name, per_event, 60e-6);
+    if (n == 100) at_hundred = per_event;
+    if (n == 1000) power("gas from 100 to 1000 balls", std::log10(per_event / at_hundred), 1.1);
     before = per_event;
+    last = n;
   }
   for (const int n : {50, 200}) {
     good = run_many(gas(n), "exact", setup, per_event, events) && good;
@@ -152,6 +157,7 @@ int main() {
     if (n == 200) limit(name + ", set-up", setup, 1.0);
   }
   before = 0;
+  double at_fifty = 0;
   for (const int n : {50, 100, 200}) {
     good = run_many(blocks(n), "event", setup, per_event, events) && good;
     char text[80];
@@ -160,6 +166,9 @@ int main() {
       std::snprintf(text, sizeof text, "per event, of %ld; like n^%.2f", events,
                     std::log2(per_event / before));
     figure(std::to_string(n) + " blocks let go one by one, event", per_event, text);
+    if (n == 50) at_fifty = per_event;
+    // All blocks move on in every step, which is n; deciding which of them lets go, and preparing its slip, must not be more.
+    if (n == 200) power("blocks from 50 to 200", std::log(per_event / at_fifty) / std::log(4.0), 1.1);
     before = per_event;
   }
   for (const int n : {200, 1000}) {

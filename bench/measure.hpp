@@ -114,4 +114,14 @@ inline void limit(const std::string& work, double ours, double goal) {
   std::fflush(stdout);
 }
 
+/// How a time grows with a number n, and the most that it may.
+inline void power(const std::string& work, double ours, double goal) {
+  char text[2][16];
+  std::snprintf(text[0], sizeof text[0], "n^%.2f", ours);
+  std::snprintf(text[1], sizeof text[1], "n^%.2f", goal);
+  std::printf("  %-44s %12s   <= %-10s %s\n", work.c_str(), text[0], text[1],
+              ours <= goal ? "met" : "not met");
+  std::fflush(stdout);
+}
+
 }  // namespace judder::bench

@@ -3,81 +3,23 @@
 //
 // Bytes are read as edits: a list of the Moment, what is done to it (cut, grown, one entry replaced by a number from a short list or by any bits),
 // and where. Without bytes it is the Moment of a run as it stands, which must be taken.
-#include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "judder/io/reader.hpp"
-#include "judder/model/compile.hpp"
-#include "judder/simulate/simulate.hpp"
+#include "small_model.hpp"
 
 namespace {
 
 using judder::engines::Moment;
 
-constexpr const char* kModel = R"toml(format = 1
-[coordinates]
-x = { start = 0.1, velocity = 1 }
-y = 0.5
-[state]
-z = { start = 0, rate = "x - z" }
-[energy]
-kinetic = "x'^2/2 + y'^2/2"
-potential = "10*y + 20*x^2"
-[[force]]
-along = "x'"
-value = "sign(sin(9*t)) - 0.5*sign(z - 0.02) + floor(3*x)"
-[[friction]]
-name = "pad"
-slip = "x'"
-normal = "1"
-law = { static = 0.4, dynamic = 0.3 }
-[[contact]]
-name = "floor"
-gap = "y"
-slip = "x'"
-friction = 0.2
-impact = 0.6
-[[watch]]
-name = "middle"
-zero = "x"
-[run]
-until = 3
-)toml";
-
-void require(bool promise) {
-  if (!promise) std::abort();
-}
-
-/// Ends a run after so many steps.
-class Short : public judder::simulate::NullSink {
- public:
-  explicit Short(long most) : most_(most) {}
-  void progress(double) override { count(); }
-  void event(const judder::engines::Event&, std::span<const double> /*state*/) override { count(); }
-  std::atomic<bool> cancel{false};
-
- private:
-  void count() {
-    if (++steps_ > most_) cancel = true;
-  }
-  long most_;
-  long steps_ = 0;
-};
-
-const judder::model::Compiled& compiled() {
-  static const judder::model::Compiled model =
-      judder::model::compile(judder::io::read_model_text(kModel).spec);
-  require(model.system.has_value());
-  return model;
-}
+using judder::fuzz::compiled;
+using judder::fuzz::require;
 
 judder::engines::EngineResult go(const Moment* from, long steps) {
-  Short sink(steps);
+  judder::fuzz::Short sink(steps);
   judder::engines::EngineOptions options = judder::engines::options_of(compiled().run);
   options.cancel = &sink.cancel;
   options.max_events = 200;

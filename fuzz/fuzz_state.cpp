@@ -4,17 +4,14 @@
 // replaced, taken away or doubled. What passes must be safe to run from: the run ends, with whatever status, and what it saves is a state again.
 #include <nlohmann/json.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
 
-#include "judder/io/reader.hpp"
 #include "judder/io/state_file.hpp"
-#include "judder/model/compile.hpp"
-#include "judder/simulate/simulate.hpp"
+#include "small_model.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
@@ -22,61 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kModel = R"toml(format = 1
-[coordinates]
-x = { start = 0.1, velocity = 1 }
-y = 0.5
-[state]
-z = { start = 0, rate = "x - z" }
-[energy]
-kinetic = "x'^2/2 + y'^2/2"
-potential = "10*y + 20*x^2"
-[[force]]
-along = "x'"
-value = "sign(sin(9*t)) - 0.5*sign(z - 0.02) + floor(3*x)"
-[[friction]]
-name = "pad"
-slip = "x'"
-normal = "1"
-law = { static = 0.4, dynamic = 0.3 }
-[[contact]]
-name = "floor"
-gap = "y"
-slip = "x'"
-friction = 0.2
-impact = 0.6
-[[watch]]
-name = "middle"
-zero = "x"
-[run]
-until = 3
-)toml";
-
-/// Ends a run after so many steps.
-class Short : public judder::simulate::NullSink {
- public:
-  void progress(double) override {
-    if (++steps_ > 40) cancel = true;
-  }
-  void event(const judder::engines::Event&, std::span<const double> /*state*/) override {
-    if (++steps_ > 40) cancel = true;
-  }
-  std::atomic<bool> cancel{false};
-
- private:
-  long steps_ = 0;
-};
-
-void require(bool promise) {
-  if (!promise) std::abort();
-}
-
-const judder::model::Compiled& compiled() {
-  static const judder::model::Compiled model =
-      judder::model::compile(judder::io::read_model_text(kModel).spec);
-  require(model.system.has_value());
-  return model;
-}
+using judder::fuzz::compiled;
+using judder::fuzz::require;
 
 /// One of the values anywhere in the document.
 Json* pick(Json& root, std::mt19937& random) {
@@ -154,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!judder::io::read_state(text, system, moment).empty()) return 0;
   judder::engines::EngineOptions options = judder::engines::options_of(compiled().run);
   if (!(moment.time >= options.from && moment.time < options.until)) return 0;  // refused by the caller
-  Short sink;
+  judder::fuzz::Short sink(40);
   options.cancel = &sink.cancel;
   const judder::engines::EngineResult result = judder::simulate::run(system, "event", options, sink, &moment);
   require(!std::string(judder::name(result.status.reason)).empty());

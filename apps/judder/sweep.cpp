@@ -1,5 +1,6 @@
 #include "judder/tasks/sweep.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -32,7 +33,11 @@ std::optional<Plan> plan_of_table(const std::string& name, std::vector<std::stri
   std::vector<double> values;
   while (csv.next()) {
     if (names.empty()) {
-      for (std::size_t i = 0; i < csv.size(); ++i) names.emplace_back(csv.field(i));
+      for (std::size_t i = 0; i < csv.size(); ++i) {
+        names.emplace_back(csv.field(i));
+        if (std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1)
+          return failed(csv.line(), "there are two columns '" + names.back() + "'");
+      }
       continue;
     }
     for (std::size_t i = 0; i < csv.size(); ++i) {
@@ -64,6 +69,16 @@ bool read_variants(const Arguments& arguments, const io::ModelRequest& model, st
       }
       out.push_back(name);
       name.clear();
+      const bool known =
+          std::any_of(file.spec.variants.begin(), file.spec.variants.end(),
+                      [&](const model::Variant& each) { return each.name.text == out.back(); });
+      if (known || !file.parsed) continue;
+      std::string names;
+      for (const model::Variant& each : file.spec.variants)
+        names += (names.empty() ? "" : ", ") + each.name.text;
+      usage_error("--variants: the model has no variant '" + out.back() + "'",
+                  names.empty() ? "" : "variants here: " + names);
+      return false;
     }
   }
   if (!out.empty() || !file.parsed) return true;  // what is wrong with the file is told when it is loaded

@@ -1,4 +1,4 @@
-// All verbs of the program. A new verb is one entry in verbs.cpp and one file with its function.
+// All verbs of the program (docs/architecture.md says what a new one needs).
 #pragma once
 
 #include <filesystem>

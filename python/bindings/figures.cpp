@@ -103,10 +103,11 @@ py::dict panel_of(const report::Panel& panel) {
   for (const report::MarkKind& kind : panel.mark_kinds)
     kinds.append(py::make_tuple(kind.label, word(kind.symbol)));
   for (const report::Mark& mark : panel.marks)
-    marks.append(py::make_tuple(mark.kind, mark.x, mark.y, mark.tip, mark.colour));
+    marks.append(py::make_tuple(mark.kind, mark.x, mark.y, mark.tip, mark.colour, mark.row));
   out["series"] = series;
   out["mark_kinds"] = kinds;
   out["marks"] = marks;
+  out["mark_rows"] = panel.mark_rows;
   if (!panel.raster) {
     out["raster"] = py::none();
     return out;

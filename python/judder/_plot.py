@@ -60,6 +60,39 @@ def _axis(axes: Any, which: str, axis: dict[str, Any]) -> None:
         getattr(axes, f"set_{which}ticks")(range(len(axis["categories"])), axis["categories"])
 
 
+def _marks(axes: Any, panel: dict[str, Any]) -> None:
+    """Events on the curves, and above the panel a lane for each kind; in a lane a row for each run, in its colour."""
+    pixel = 1.0 / panel["height"]
+    row_height = 7 * pixel
+    lane_height = (12 + 7 * (max(panel["mark_rows"], 1) - 1)) * pixel
+    several = panel["mark_rows"] > 1
+    above = axes.get_xaxis_transform()
+    lanes = [kind for kind in range(len(panel["mark_kinds"])) if any(mark[0] == kind and np.isnan(mark[2]) for mark in panel["marks"])]
+    for kind, (label, symbol) in enumerate(panel["mark_kinds"]):
+        groups: dict[tuple[bool, int | None, int], list[Any]] = {}
+        for mark in panel["marks"]:
+            if mark[0] == kind:
+                groups.setdefault((bool(np.isnan(mark[2])), mark[4], mark[5]), []).append(mark)
+        named = False
+        for (in_lane, number, row), marks in sorted(groups.items(), key=lambda group: (not group[0][0], group[0][2])):
+            colour = "black" if number is None else _colour(number)
+            style: dict[str, Any] = {"linestyle": "", "marker": _SYMBOLS[symbol] or "o", "color": colour, "clip_on": False}
+            style["markerfacecolor"] = colour if symbol == "disc" else "white"
+            style["markersize"] = 3.5 if several else 5
+            style["label"] = None if named or in_lane else label
+            named = named or not in_lane
+            xs = [mark[1] for mark in marks]
+            if in_lane:
+                # Lanes from the top down, in the order of the kinds.
+                height = 1 + 8 * pixel + (len(lanes) - 1 - lanes.index(kind)) * lane_height + (max(panel["mark_rows"], 1) - 1 - row) * row_height
+                axes.plot(xs, [height] * len(xs), transform=above, **style)
+            else:
+                axes.plot(xs, [mark[2] for mark in marks], **style)
+        if kind in lanes:
+            middle = 1 + 8 * pixel + (len(lanes) - 1 - lanes.index(kind)) * lane_height + 0.5 * (max(panel["mark_rows"], 1) - 1) * row_height
+            axes.annotate(label, (0, middle), xycoords="axes fraction", xytext=(-4, 0), textcoords="offset points", ha="right", va="center", fontsize="x-small", color="0.35")
+
+
 def _panel(axes: Any, panel: dict[str, Any]) -> None:
     raster = panel["raster"]
     if raster is not None:
@@ -75,17 +108,7 @@ def _panel(axes: Any, panel: dict[str, Any]) -> None:
         if number is None:
             number, taken = taken, taken + 1
         _curve(axes, series, _colour(number))
-    above = axes.get_xaxis_transform()
-    for kind, (label, symbol) in enumerate(panel["mark_kinds"]):
-        marks = [mark for mark in panel["marks"] if mark[0] == kind]
-        lane = [mark for mark in marks if np.isnan(mark[2])]
-        there = [mark for mark in marks if not np.isnan(mark[2])]
-        face = "black" if symbol == "disc" else "white"
-        style: dict[str, Any] = {"linestyle": "", "marker": _SYMBOLS[symbol] or "o", "color": "black", "markerfacecolor": face, "markersize": 5, "clip_on": False}
-        if lane:
-            axes.plot([mark[1] for mark in lane], [1.03] * len(lane), transform=above, label=label, **style)
-        if there:
-            axes.plot([mark[1] for mark in there], [mark[2] for mark in there], label=None if lane else label, **style)
+    _marks(axes, panel)
     for x in panel["guides"]:
         axes.axvline(x, color="0.8", linewidth=0.6, zorder=0)
     _axis(axes, "x", panel["x"])

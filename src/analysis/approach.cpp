@@ -17,7 +17,10 @@ using Row = std::vector<double>;
 
 constexpr double kSmall = 1e-5;       ///< of the reach of a component: how far it is moved to differentiate
 constexpr double kConverged = 1e-12;  ///< of the reach: Newton's last step
-constexpr double kCertain = 1e-9;     ///< of the largest eigenvalue: a smaller real part decides nothing
+constexpr double kSingular = 1e-7;    ///< of the largest pivot: the derivatives are by differences
+constexpr double kAlong =
+    1e-2;  ///< of the reach: how far a family of rests is followed to see that it is one
+constexpr double kCertain = 1e-9;  ///< of the largest eigenvalue: a smaller real part decides nothing
 constexpr std::size_t kMostUnknowns = 200;
 constexpr std::size_t kDirections = 48;
 constexpr double kShells[] = {1.0, 0.6, 0.25, 0.05};
@@ -64,6 +67,105 @@ bool lyapunov(const RealMatrix& a, double c, RealMatrix& p) {
   return false;
 }
 
+/// Vectors x with a x = 0, of largest component 1: by elimination with full pivoting; a pivot below kSingular of the largest counts as zero.
+std::vector<Row> null_vectors(RealMatrix a) {
+  const std::size_t n = a.n;
+  std::vector<std::size_t> column(n);
+  for (std::size_t i = 0; i < n; ++i) column[i] = i;
+  std::size_t rank = 0;
+  double first = 0;
+  for (; rank < n; ++rank) {
+    std::size_t row = rank, at = rank;
+    for (std::size_t i = rank; i < n; ++i) {
+      for (std::size_t j = rank; j < n; ++j) {
+        if (std::abs(a(i, column[j])) > std::abs(a(row, column[at]))) row = i, at = j;
+      }
+    }
+    std::swap(column[rank], column[at]);
+    for (std::size_t j = 0; j < n; ++j) std::swap(a(rank, j), a(row, j));
+    const double pivot = a(rank, column[rank]);
+    if (rank == 0) first = std::abs(pivot);
+    if (!(std::abs(pivot) > kSingular * first)) break;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i == rank) continue;
+      const double factor = a(i, column[rank]) / pivot;
+      for (std::size_t j = rank; j < n; ++j) a(i, column[j]) -= factor * a(rank, column[j]);
+    }
+  }
+  std::vector<Row> out;
+  for (std::size_t k = rank; k < n; ++k) {
+    Row x(n, 0.0);
+    x[column[k]] = 1;
+    double largest = 1;
+    for (std::size_t i = 0; i < rank; ++i) {
+      x[column[i]] = -a(i, column[k]) / a(i, column[i]);
+      largest = std::max(largest, std::abs(x[column[i]]));
+    }
+    for (double& each : x) each /= largest;
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+/// Rests beside a rest: the null space of the derivative A, and the projector Π = along · onto on it with Π A = A Π = 0. It is there if zero is a simple
+/// eigenvalue for each of them.
+struct Family {
+  std::vector<Row> along;
+  std::vector<Row> onto;
+
+  [[nodiscard]] bool find(const RealMatrix& a) {
+    const std::size_t n = a.n;
+    along = null_vectors(a);
+    onto.clear();
+    if (along.empty()) return true;
+    RealMatrix turned(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) turned.a[i * n + j] = a.a[j * n + i];
+    }
+    const std::vector<Row> left = null_vectors(turned);
+    const std::size_t k = along.size();
+    if (left.size() != k) return false;
+    RealMatrix between(k);
+    Row right(k * n);
+    for (std::size_t r = 0; r < k; ++r) {
+      std::copy(left[r].begin(), left[r].end(), right.begin() + static_cast<std::ptrdiff_t>(r * n));
+      for (std::size_t c = 0; c < k; ++c) {
+        for (std::size_t i = 0; i < n; ++i) between(r, c) += left[r][i] * along[c][i];
+      }
+    }
+    if (!solve(between, right, n)) return false;
+    for (std::size_t r = 0; r < k; ++r) {
+      const auto from = right.begin() + static_cast<std::ptrdiff_t>(r * n);
+      onto.emplace_back(from, from + static_cast<std::ptrdiff_t>(n));
+    }
+    return true;
+  }
+  /// x − Π x.
+  void take_out(Row& x) const {
+    Row shares(along.size(), 0.0);
+    for (std::size_t k = 0; k < along.size(); ++k) {
+      for (std::size_t i = 0; i < x.size(); ++i) shares[k] += onto[k][i] * x[i];
+    }
+    for (std::size_t k = 0; k < along.size(); ++k) {
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] -= shares[k] * along[k][i];
+    }
+  }
+  /// A − c Π.
+  void shift(RealMatrix& a, double c) const {
+    for (std::size_t k = 0; k < along.size(); ++k) {
+      for (std::size_t i = 0; i < a.n; ++i) {
+        for (std::size_t j = 0; j < a.n; ++j) a(i, j) -= c * along[k][i] * onto[k][j];
+      }
+    }
+  }
+};
+
+double largest_of(const std::vector<double>& numbers) {
+  double out = 0;
+  for (const double each : numbers) out = std::max(out, std::abs(each));
+  return out;
+}
+
 }  // namespace
 
 struct ApproachFinder::Parts {
@@ -92,7 +194,9 @@ struct ApproachFinder::Parts {
   bool field(const Row& y, Row& rate, bool* holds);
   bool mode_holds(const Row& y, const Row& forces);
   bool jacobian(const Row& y, const Row& scale, RealMatrix& a);
-  bool newton(Row& y, const Row& scale, RealMatrix& a);
+  bool newton(Row& y, const Row& scale, RealMatrix& a, Family* family);
+  bool step(Row& y, const Row& scale, RealMatrix& a, Family* family, double& length);
+  bool is_family(const Row& y, const Row& scale, const Family& family);
 };
 
 bool ApproachFinder::Parts::suits(const engines::Moment& now) {
@@ -291,28 +395,64 @@ bool ApproachFinder::Parts::jacobian(const Row& y, const Row& scale, RealMatrix&
   return true;
 }
 
-bool ApproachFinder::Parts::newton(Row& y, const Row& scale, RealMatrix& a) {
+/// One step of Newton's method. With a family the step is that of A − c Π across it, which keeps the place along it, and `a` becomes this matrix.
+bool ApproachFinder::Parts::step(Row& y, const Row& scale, RealMatrix& a, Family* family, double& length) {
   Row rate;
+  if (!field(y, rate, nullptr) || !jacobian(y, scale, a)) return false;
+  Row change(used.size());
+  for (std::size_t i = 0; i < used.size(); ++i) change[i] = rate[used[i]] / scale[used[i]];
+  if (family != nullptr) {
+    const double size = largest_of(a.a);
+    if (!family->find(a)) return false;
+    family->take_out(change);
+    family->shift(a, size);
+  }
+  RealMatrix matrix = a;
+  if (!solve(matrix, change)) return false;
+  length = largest_of(change);
+  if (!std::isfinite(length)) return false;
+  for (std::size_t i = 0; i < used.size(); ++i) y[used[i]] -= change[i] * scale[used[i]];
+  return true;
+}
+
+bool ApproachFinder::Parts::newton(Row& y, const Row& scale, RealMatrix& a, Family* family) {
   constexpr int kMost = 30;
   double before = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kMost; ++round) {
-    if (!field(y, rate, nullptr) || !jacobian(y, scale, a)) return false;
-    Row change(used.size());
-    for (std::size_t i = 0; i < used.size(); ++i) change[i] = rate[used[i]] / scale[used[i]];
-    RealMatrix matrix = a;
-    if (!solve(matrix, change)) return false;
-    double largest = 0;
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      if (!std::isfinite(change[i])) return false;
-      largest = std::max(largest, std::abs(change[i]));
-      y[used[i]] -= change[i] * scale[used[i]];
-    }
-    if (largest > 1) return false;  // farther than the motion has ever been: this is not where it goes
-    if (largest <= kConverged || (round > 3 && largest >= before && largest < 1e3 * kConverged))
-      return jacobian(y, scale, a);
-    before = largest;
+    double length = 0;
+    if (!step(y, scale, a, family, length)) return false;
+    if (length > 1) return false;  // farther than the motion has ever been: this is not where it goes
+    if (length <= kConverged || (round > 3 && length >= before && length < 1e3 * kConverged))
+      return step(y, scale, a, family, length);
+    before = length;
   }
   return false;
+}
+
+/// Whether the places beside a rest, along what its derivative does not see, are rests too. x⁴ has none beside 0.
+bool ApproachFinder::Parts::is_family(const Row& y, const Row& scale, const Family& family) {
+  for (const Row& direction : family.along) {
+    Row beside = y, rate;
+    for (std::size_t i = 0; i < used.size(); ++i) beside[used[i]] += kAlong * direction[i] * scale[used[i]];
+    const Row from = beside;
+    RealMatrix a(used.size());
+    Family there;
+    double length = 0;
+    constexpr int kRounds = 6;
+    for (int round = 0; round < kRounds; ++round) {
+      if (!step(beside, scale, a, &there, length) || length > kAlong) return false;
+    }
+    bool holds = false;
+    if (there.along.size() != family.along.size() || !field(beside, rate, &holds) || !holds) return false;
+    double moved = 0, left = 0;
+    for (const std::size_t i : used) {
+      moved = std::max(moved, std::abs(beside[i] - from[i]) / scale[i]);
+      left = std::max(left, std::abs(rate[i]) / scale[i]);
+    }
+    constexpr double kZero = 1e-9;
+    if (moved > kAlong / 2 || left > kZero * kAlong * largest_of(a.a)) return false;
+  }
+  return true;
 }
 
 ApproachFinder::ApproachFinder(const model::System& system) : parts_(std::make_unique<Parts>(system)) {}
@@ -327,15 +467,21 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
   const std::size_t count = p.used.size(), size = p.size();
   const auto n = static_cast<std::size_t>(p.layout.coordinates);
   if (count == 0 || count > kMostUnknowns) return std::nullopt;
-  double largest = 0;
-  for (const double each : reach) largest = std::max(largest, each);
-  if (!(largest > 0)) return std::nullopt;
+  const double largest = largest_of({reach.begin(), reach.end()}), place = std::max(1.0, largest_of(now.y));
   Row scale(size);
-  for (std::size_t i = 0; i < size; ++i)
-    scale[i] = std::max({reach[i], 1e-6 * largest, 1e-9 * std::abs(now.y[i])});
+  for (std::size_t i = 0; i < size; ++i) {
+    // What has not moved at all has no reach of its own; differences need a hundredth of the place to be exact enough.
+    scale[i] = largest > kConverged * place ? std::max({reach[i], 1e-6 * largest, 1e-2 * std::abs(now.y[i])})
+                                            : place;
+  }
   Row y = now.y;
   RealMatrix a(count);
-  if (!p.newton(y, scale, a)) return std::nullopt;
+  Family family;
+  if (!p.newton(y, scale, a, &family) || !p.is_family(y, scale, family)) {
+    y = now.y;
+    family = {};
+    if (!p.newton(y, scale, a, nullptr)) return std::nullopt;
+  }
 
   ComplexMatrix complex(count);
   for (std::size_t i = 0; i < a.a.size(); ++i) complex.a[i] = a.a[i];
@@ -366,8 +512,9 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
   };
   Row away(count);
   for (std::size_t i = 0; i < count; ++i) away[i] = (now.y[p.used[i]] - y[p.used[i]]) / scale[p.used[i]];
+  family.take_out(away);
   const double level = dot(away, times(away));
-  // A point of the set: V falls there, and the mode is what it is.
+  // A point of the set: V falls there, and the mode is what it is. Along a family V does not fall; it is looked at across.
   Row point = y, rate;
   const auto falls = [&](const Row& x) {
     for (std::size_t i = 0; i < count; ++i) point[p.used[i]] = y[p.used[i]] + scale[p.used[i]] * x[i];
@@ -390,6 +537,8 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
         else
           direction[i] = 2 * random_number(1, d, i) - 1;
       }
+      family.take_out(direction);
+      if (!(largest_of(direction) > kNear)) continue;
       const double own = dot(direction, times(direction));
       if (!(own > 0)) return std::nullopt;
       for (const double shell : kShells) {
@@ -413,7 +562,7 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
     const double fast = i < n ? scale[n + i] : scale[i] * fastest;
     if (std::abs(speed) > kNear * fast) out.drift[i] = speed;
   }
-  out.held = p.sticking > 0 || p.freely;
+  out.held = p.sticking > 0 || p.freely || !family.along.empty();
   for (const Parts::Tangential& one : p.tangential) out.slides = out.slides || one.direction != 0;
   return out;
 }

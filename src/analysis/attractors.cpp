@@ -183,15 +183,15 @@ bool EndFinder::find(std::string_view engine, engines::EngineOptions options, co
   out.most = out.drift = out.least;
   const std::vector<double> reach = fence.reach();
   std::optional<ApproachedRest> rest;
-  if (!fence.left() && result.status.ok() && forcing_ == 0 &&
-      (!found || (found->equilibrium && !found->at_rest)))
+  if (!fence.left() && result.status.ok() && forcing_ == 0 && (!found || found->equilibrium))
     rest = approach_.find(result.end, reach);
   if (fence.left()) {
     out.kind = EndKind::unbounded;
-  } else if (rest) {
+  } else if (rest && (!found || !found->at_rest)) {
     describe(*rest, result.end, out);
   } else if (found) {
     out = describe(*found, result.end);
+    out.set = out.set || (rest && rest->held);
   } else if (result.status.ok()) {
     out.kind = EndKind::not_settled;
   } else {

@@ -357,6 +357,7 @@ Experiment Bench::measure() {
       const double size = relative * length_;
       Row moved(n), still(n, 0);
       for (const bool displaced : {false, true}) {
+        if (displaced && !how_.displacements) continue;
         for (std::size_t i = 0; i < n; ++i) moved[i] = direction[i] * size * (displaced ? 1 : frequency_);
         Push push;
         push.kind = displaced ? Push::Kind::displacement : Push::Kind::velocity;

@@ -6,6 +6,7 @@
 
 #include "judder/core/diagnostics.hpp"
 #include "judder/model/columns.hpp"
+#include "judder/simulate/told.hpp"
 
 namespace judder::analysis {
 namespace {
@@ -297,7 +298,6 @@ int Reducer::quantity_of(const model::System& system, const std::string& column)
 
 /// Columns that change with the works that elements have done.
 void Reducer::find_works() {
-  const model::Layout& layout = system_.layout();
   for (const Quantity& q : quantities_) {
     along_ = along_ || q.extreme || q.integral;
     reads_ends_ = reads_ends_ || (!q.extreme && !q.integral);
@@ -316,17 +316,10 @@ void Reducer::find_works() {
   find_peaked();
   counts_.resize(asked_.size());
   firsts_ = lasts_ = impulses_ = counts_;
-  if (!reads_columns_ || layout.audits == 0) return;
-  std::vector<double> before(work_.output.size()), after(work_.output.size());
-  const auto begin = work_.in.begin() + layout.dissipated();
-  std::fill(begin, begin + 2 * layout.audits, 1.0);
-  system_.column_values(work_, before.data());
-  for (int i = 0; i < 2 * layout.audits; ++i) begin[i] = 2.5 + i;
-  system_.column_values(work_, after.data());
+  if (!reads_columns_) return;
+  const std::vector<char> of_works = simulate::columns_of_works(system_, work_);
   for (Quantity& q : quantities_) {
-    if (q.column < 0 || system_.columns()[static_cast<std::size_t>(q.column)].value < 0) continue;
-    const auto at = static_cast<std::size_t>(system_.columns()[static_cast<std::size_t>(q.column)].value);
-    q.of_works = before[at] != after[at] && !(std::isnan(before[at]) && std::isnan(after[at]));
+    q.of_works = q.column >= 0 && of_works[static_cast<std::size_t>(q.column)] != 0;
     reads_ends_ = reads_ends_ || q.of_works;
   }
 }
@@ -428,18 +421,8 @@ void Reducer::impulses(const engines::ToldImpulses& told) {
 }
 
 void Reducer::read(const engines::ToldPoint& told, double* out) {
-  const model::Layout& layout = system_.layout();
   if (reads_columns_) {
-    double* const in = work_.in.data();
-    std::copy_n(told.in.begin(), layout.acceleration(), in);
-    std::copy(told.acceleration.begin(), told.acceleration.end(), in + layout.acceleration());
-    std::copy(told.normal.begin(), told.normal.end(), in + layout.normal());
-    std::copy(told.tangent.begin(), told.tangent.end(), in + layout.tangent());
-    in[layout.initial_energy()] = told.in[static_cast<std::size_t>(layout.initial_energy())];
-    if (told.dissipated.size() == system_.audits().size()) {
-      std::copy(told.dissipated.begin(), told.dissipated.end(), in + layout.dissipated());
-      std::copy(told.supplied.begin(), told.supplied.end(), in + layout.supplied());
-    }
+    simulate::load_told(system_, told, work_);
     system_.column_values(work_, work_.output.data());
   }
   for (std::size_t i = 0; i < quantities_.size(); ++i) {

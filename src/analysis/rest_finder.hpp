@@ -1,89 +1,58 @@
 // The search for rest states of models that are not affine at rest (analysis/rest_search.hpp): one choice of statuses after another.
+//
+// For each choice Newton's method starts from the start of the model, places around it, zeros of single equations along the coordinate lines, and
+// rests that other choices have. Where rests are isolated, those that are known are taken out of the equations (deflation), and
+// the starts are tried again until nothing new comes. What is found is traced (analysis/rest_tracer.hpp): its dimension, extent and ends.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "analysis/dense.hpp"
-#include "judder/analysis/rest_search.hpp"
-#include "judder/core/patience.hpp"
+#include "analysis/rest_equations.hpp"
+#include "analysis/rest_tracer.hpp"
 
 namespace judder::analysis {
-
-/// One choice of statuses: contacts, friction by θ = λ_T/(μ L) in [−1, 1], sides of switches.
-struct RestChoice {
-  std::vector<std::uint8_t> closed;  ///< by relation
-  std::vector<double> theta;         ///< by relation
-  enum class Side : std::uint8_t { below, above, on, by_value };
-  std::vector<Side> side;          ///< by switch
-  std::vector<double> free_share;  ///< by switch that is on whatever the position: its weight
-};
 
 class RestFinder {
  public:
   RestFinder(const model::System& system, const RestSearchOptions& options)
-      : system_(system), layout_(system.layout()), options_(options), work_(system) {
+      : options_(options),
+        equations_(system, options, patience_),
+        tracer_(equations_, options.tolerance, patience_) {
     patience_.start(options.cancel);
-    n_ = static_cast<std::size_t>(layout_.coordinates);
-    m_ = static_cast<std::size_t>(layout_.states);
-    work_.in[0] = options.at.value_or(system.start()[0]);
-    for (std::size_t i = 0; i < n_ + m_; ++i) {
-      const double start = work_.in[place(i)];
-      start_.push_back(start);
-      const double floor = i < n_ ? system.scale_floor()[i] : 0;
-      scale_.push_back(std::max({std::abs(start), floor, 1e-300}));
-      if (scale_.back() == 1e-300) scale_.back() = 1;
-    }
-    for (std::size_t i = 0; i < n_; ++i) work_.in[static_cast<std::size_t>(layout_.v()) + i] = 0;
-    for (std::size_t k = 0; k < system.relations().size(); ++k)
-      work_.in[static_cast<std::size_t>(layout_.closed()) + k] = 1;
   }
-
-  bool suits(EquilibriaProblem& problem) const;
+  [[nodiscard]] std::string unsuited() const { return equations_.unsuited(); }
   RestSearch find();
 
  private:
-  [[nodiscard]] std::size_t place(std::size_t i) const {
-    return i < n_ ? static_cast<std::size_t>(layout_.q()) + i
-                  : static_cast<std::size_t>(layout_.z()) + i - n_;
-  }
-  void load(const std::vector<double>& x) {
-    for (std::size_t i = 0; i < n_ + m_; ++i) work_.in[place(i)] = x[i];
-  }
-  void classify_switches();
-  [[nodiscard]] bool active(const RestChoice& choice, std::size_t k) const {
-    return system_.relations()[k].kind != model::RelationKind::contact ||
-           !system_.relations()[k].has_normal || choice.closed[k] != 0;
-  }
-  void set_sides(const RestChoice& choice, unsigned corner);
-  void all_choices(std::vector<RestChoice>& out);
-  void layout_of(const RestChoice& choice);
-  bool residual(const RestChoice& choice, const std::vector<double>& u, std::vector<double>& r,
-                std::vector<double>& terms);
-  bool newton(const RestChoice& choice, std::vector<double>& u, double& error);
-  bool step_of(const RealMatrix& a, const std::vector<double>& r, std::vector<double>& change) const;
-  bool admissible(const RestChoice& choice, const std::vector<double>& u, FoundRest& out);
-  void follow(const RestChoice& choice, const std::vector<double>& u, FoundRest& out);
-  void add(const RestChoice& choice, const std::vector<double>& u, double error);
-  void judge(const RestChoice& choice, const std::vector<double>& u, FoundRest& rest);
-  bool field(const RestChoice& choice, const std::vector<double>& y, std::vector<double>& rate);
-  void judge_smooth(const RestChoice& choice, const std::vector<double>& u, FoundRest& rest);
-  void judge_sliding(const RestChoice& choice, const std::vector<double>& u, FoundRest& rest);
-  double surface(std::size_t k);
+  using Row = std::vector<double>;
+  struct Known {
+    std::size_t choice = 0;
+    TracedRests set;
+  };
+  void all_choices();
+  [[nodiscard]] std::vector<Row> starts();
+  void along_coordinates(const Row& through, std::vector<Row>& out);
+  void search(std::size_t choice, const std::vector<Row>& from, bool deflate);
+  void search_stuck(std::size_t choice, const std::vector<Row>& from);
+  /// A root of the chosen equations: kept if its conditions hold and it is new. True: it is new.
+  bool take(std::size_t choice, const Row& u, double error);
+  void search_behind_edges();
+  void take_ends(const TracedRests& set);
+  void report(const Row& u, double error, const TracedRests* set);
+  [[nodiscard]] bool reported(const FoundRest& rest) const;
+  [[nodiscard]] static std::string meaning(const model::System& system, const RestCondition& condition);
 
-  const model::System& system_;
-  const model::Layout& layout_;
   const RestSearchOptions& options_;
-  model::Workspace work_;
   Patience patience_;
-  std::size_t n_ = 0, m_ = 0;
-  std::vector<double> start_, scale_;
-  enum class Kind : std::uint8_t { fixed, moves, idle };
-  std::vector<Kind> kind_;  ///< idle: its surface is zero at every rest
-  // of the present choice
-  std::vector<std::size_t> normal_, slid_;  ///< relations with unknown λ_N; switches with unknown weight
+  RestEquations equations_;
+  RestTracer tracer_;
+  std::vector<RestChoice> choices_;
+  std::vector<Known> known_;
   RestSearch out_;
 };
+
+/// Stability of a rest at which the chosen equations hold: fills in verdict, reason and eigenvalues.
+void judge_found(RestEquations& equations, const std::vector<double>& u, FoundRest& rest);
 
 }  // namespace judder::analysis

@@ -2,24 +2,50 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/dense.hpp"
 #include "analysis/rest_finder.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::analysis {
 
 using Row = std::vector<double>;
-using Choice = RestChoice;
-using Finder = RestFinder;
+
+namespace {
+
+class Judge {
+ public:
+  explicit Judge(RestEquations& equations)
+      : equations_(equations),
+        system_(equations.system()),
+        layout_(system_.layout()),
+        work_(equations.work()),
+        n_(static_cast<std::size_t>(layout_.coordinates)),
+        m_(static_cast<std::size_t>(layout_.states)) {}
+  void judge(const Row& u, FoundRest& rest);
+
+ private:
+  bool field(const Row& y, Row& rate);
+  void judge_smooth(const Row& u, FoundRest& rest);
+  void judge_sliding(const Row& u, FoundRest& rest);
+  [[nodiscard]] bool minimum_of_energy(const Row& u);
+  [[nodiscard]] double scale(std::size_t i) const { return equations_.position_scale(i); }
+
+  RestEquations& equations_;
+  const model::System& system_;
+  const model::Layout& layout_;
+  model::Workspace& work_;
+  std::size_t n_, m_;
+};
 
 /// ẏ of the motion with all statuses as they are, friction of what slides included; y = (q, v, z). No contact is closed.
-bool Finder::field(const Choice& choice, const Row& y, Row& rate) {
+bool Judge::field(const Row& y, Row& rate) {
   for (std::size_t i = 0; i < 2 * n_ + m_; ++i) work_.in[static_cast<std::size_t>(layout_.q()) + i] = y[i];
-  set_sides(choice, 0);
+  equations_.set_sides(0);
   if (!system_.motion(work_)) return false;
   Row force = work_.force;
   for (std::size_t k = 0; k < system_.relations().size(); ++k) {
     const model::Relation& relation = system_.relations()[k];
-    if (!active(choice, k) || relation.tangents == 0 || relation.smooth_friction) continue;
+    if (!equations_.active(k) || relation.tangents == 0 || relation.smooth_friction) continue;
     const model::RelationRows& rows = system_.rows(work_, static_cast<int>(k));
     const double sign = rows.tangent[0].drive > 0 ? 1 : -1;
     for (std::size_t i = 0; i < n_; ++i)
@@ -35,20 +61,20 @@ bool Finder::field(const Choice& choice, const Row& y, Row& rate) {
   return true;
 }
 
-void Finder::judge_smooth(const Choice& choice, const Row& u, FoundRest& rest) {
+void Judge::judge_smooth(const Row& u, FoundRest& rest) {
   const std::size_t size = 2 * n_ + m_;
   Row y(size, 0), plus, minus;
   for (std::size_t i = 0; i < n_; ++i) y[i] = u[i];
   for (std::size_t i = 0; i < m_; ++i) y[2 * n_ + i] = u[n_ + i];
   ComplexMatrix a(size);
   for (std::size_t j = 0; j < size; ++j) {
-    const double scale = j < n_ ? scale_[j] : j < 2 * n_ ? scale_[j - n_] : scale_[j - n_];
-    const double h = 1e-5 * std::max(scale, std::abs(y[j]));
+    const double length = j < n_ ? scale(j) : scale(j - n_);
+    const double h = 1e-5 * std::max(length, std::abs(y[j]));
     Row moved = y;
     moved[j] += h;
-    if (!field(choice, moved, plus)) return;
+    if (!field(moved, plus)) return;
     moved[j] = y[j] - h;
-    if (!field(choice, moved, minus)) return;
+    if (!field(moved, minus)) return;
     for (std::size_t i = 0; i < size; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
   }
   for (std::size_t i = 0; i < n_; ++i) work_.in[static_cast<std::size_t>(layout_.v()) + i] = 0;
@@ -64,21 +90,49 @@ void Finder::judge_smooth(const Choice& choice, const Row& u, FoundRest& rest) {
   } else if (growth < -1e-7 * most) {
     rest.stability = Stability::asymptotic;
     rest.why = "all eigenvalues have real parts up to " + text;
+  } else if (minimum_of_energy(u)) {
+    rest.stability = Stability::lyapunov;
+    rest.why = "energy is conserved, and its potential has a minimum here";
   } else {
     rest.why = "eigenvalues lie on the imaginary axis, which decides nothing";
   }
 }
 
+/// Lagrange and Dirichlet. Nothing but inertia and potentials may be at work: no other element has a power, and no friction acts.
+bool Judge::minimum_of_energy(const Row& u) {
+  if (m_ > 0 || !system_.autonomous()) return false;
+  for (const model::AuditInfo& info : system_.audits()) {
+    if (info.power >= 0) return false;
+  }
+  for (std::size_t k = 0; k < system_.relations().size(); ++k) {
+    if (equations_.active(k) && system_.relations()[k].tangents > 0) return false;
+  }
+  // Cholesky's factors of the stiffness.
+  std::vector<double> a = equations_.linearised(u).stiffness;
+  double most = 0;
+  for (const double each : a) most = std::max(most, std::abs(each));
+  for (std::size_t i = 0; i < n_; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (std::abs(a[i * n_ + j] - a[j * n_ + i]) > 1e-9 * most) return false;
+      double sum = a[i * n_ + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= a[i * n_ + k] * a[j * n_ + k];
+      if (i == j && !(sum > 1e-9 * most)) return false;
+      a[i * n_ + j] = i == j ? std::sqrt(sum) : sum / a[j * n_ + j];
+    }
+  }
+  return n_ > 0;
+}
+
 /// One surface of a first-order model: does it attract, and where does the sliding motion go?
-void Finder::judge_sliding(const Choice& choice, const Row& u, FoundRest& rest) {
-  const std::size_t k = slid_.front();
+void Judge::judge_sliding(const Row& u, FoundRest& rest) {
+  const std::size_t k = equations_.slid().front();
   const model::SwitchInfo& info = system_.switches()[k];
   Row parts(static_cast<std::size_t>(info.surface.outputs()));
   const auto sliding = [&](const Row& z, Row& rate, double& into_above, double& into_below) {
-    load(z);
+    equations_.load(z);
     Row both[2];
     for (unsigned corner = 0; corner < 2; ++corner) {
-      set_sides(choice, corner);
+      equations_.set_sides(corner);
       if (!system_.motion(work_)) return false;
       both[corner] = work_.rate;
     }
@@ -105,7 +159,7 @@ void Finder::judge_sliding(const Choice& choice, const Row& u, FoundRest& rest) 
   Row plus, minus;
   ComplexMatrix a(m_);
   for (std::size_t j = 0; j < m_; ++j) {
-    const double h = 1e-5 * std::max(scale_[j], std::abs(z[j]));
+    const double h = 1e-5 * std::max(scale(j), std::abs(z[j]));
     Row moved = z;
     double x = 0, y = 0;
     moved[j] += h;
@@ -136,15 +190,22 @@ void Finder::judge_sliding(const Choice& choice, const Row& u, FoundRest& rest) 
              to_text(growth, 6);
 }
 
-void Finder::judge(const Choice& choice, const Row& u, FoundRest& rest) {
-  bool held = !normal_.empty();
+void Judge::judge(const Row& u, FoundRest& rest) {
+  bool held = !equations_.pressed().empty();
   for (const RestStatus status : rest.state.status)
     held = held || status == RestStatus::stuck || status == RestStatus::slip_plus ||
            status == RestStatus::slip_minus;
-  for (std::size_t k = 0; k < kind_.size(); ++k) held = held || kind_[k] == Kind::idle;
+  for (std::size_t k = 0; k < system_.switches().size(); ++k)
+    held = held || equations_.kind(k) == RestEquations::Switch::idle;
   rest.why = "no theorem applies";
-  if (!held && slid_.empty()) return judge_smooth(choice, u, rest);
-  if (!held && slid_.size() == 1 && n_ == 0) return judge_sliding(choice, u, rest);
+  if (!held && equations_.slid().empty()) return judge_smooth(u, rest);
+  if (!held && equations_.slid().size() == 1 && n_ == 0) return judge_sliding(u, rest);
+}
+
+}  // namespace
+
+void judge_found(RestEquations& equations, const std::vector<double>& u, FoundRest& rest) {
+  Judge(equations).judge(u, rest);
 }
 
 }  // namespace judder::analysis

@@ -8,21 +8,6 @@
 namespace judder::analysis {
 namespace {
 
-/// The restitution that theorems ask about: of the only contact, or something that fits none.
-double restitution_of(const model::System& system) {
-  double most = 0;
-  model::Workspace work(system);
-  for (std::size_t k = 0; k < system.relations().size(); ++k) {
-    if (system.relations()[k].kind != model::RelationKind::contact || system.relations()[k].compliant)
-      continue;
-    double e = 0, tangential = 0;
-    system.restitution(work, static_cast<int>(k), 0, e, tangential);
-    most = std::max({most, std::abs(e), std::abs(tangential)});
-    if (!system.relations()[k].impact_friction) most = std::max(most, 1.0);
-  }
-  return most;
-}
-
 /// Where a name stands in a list, or nothing.
 std::optional<std::size_t> place_of(const std::vector<std::string>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -64,13 +49,45 @@ RestReading of_search(const RestSurvey& survey, const std::string& words, int nu
     if (const auto i = place_of(search.names, field)) return {rest.state.x[*i], {}, {}};
     if (field == "stability") return {{}, std::string(name(rest.stability)), {}};
     if (field == "growth" || field == "frequency") return of_eigenvalue(rest.eigenvalues, field);
+    if (field == "dimension") return {static_cast<double>(rest.dimension), {}, {}};
     return of_range(rest.family, field);
   }
   if (field == "count") return {static_cast<double>(count), {}, {}};
   return {{}, {}, "there are " + std::to_string(count) + " rests '" + words + "'"};
 }
 
+constexpr std::size_t kMostExperiments = 40;
+
+/// Pushes every rest that a search has found.
+void push_found(const model::System& system, const model::Spec& spec, const model::CompileOptions& compile,
+                const RestSurveyOptions& how, RestSearch& search) {
+  const bool bends = std::any_of(system.relations().begin(), system.relations().end(),
+                                 [](const auto& r) { return r.has_normal && !r.rows_constant; });
+  std::size_t experiments = 0;
+  for (FoundRest& rest : search.rests) {
+    if (!rest.near || rest.near->n == 0 || experiments++ >= kMostExperiments) continue;
+    ExperimentOptions push;
+    push.cancel = how.rests.cancel;
+    push.displacements = !bends;
+    rest.experiment = experiment(spec, compile, *rest.near, rest.state, push);
+  }
+}
+
 }  // namespace
+
+double largest_restitution(const model::System& system) {
+  double most = 0;
+  model::Workspace work(system);
+  for (std::size_t k = 0; k < system.relations().size(); ++k) {
+    if (system.relations()[k].kind != model::RelationKind::contact || system.relations()[k].compliant)
+      continue;
+    double e = 0, tangential = 0;
+    system.restitution(work, static_cast<int>(k), 0, e, tangential);
+    most = std::max({most, std::abs(e), std::abs(tangential)});
+    if (!system.relations()[k].impact_friction) most = std::max(most, 1.0);
+  }
+  return most;
+}
 
 std::string status_words(const RestProblem& rest, const RestState& state) {
   std::string out;
@@ -103,15 +120,16 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
     RestSearchOptions search;
     search.at = options.at;
     search.cancel = options.cancel;
+    search.near = how.perturb;
     out.search = search_rests(system, search, problem);
+    if (out.search && how.perturb) push_found(system, spec, compile, how, *out.search);
     return;
   }
   out.rest = *rest;
   out.klarbring = klarbring_numbers(*rest);
   out.found = equilibria(*rest, options);
   const auto forces = how.forces ? named_forces(spec, compile, *rest) : std::vector<NamedForce>{};
-  const double restitution = restitution_of(system);
-  constexpr std::size_t kMostExperiments = 40;
+  const double restitution = largest_restitution(system);
   std::size_t experiments = 0;
   for (RestFamily& family : out.found.families) {
     patience.look();
@@ -132,58 +150,6 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
     out.families.push_back(std::move(made));
   }
   out.found.families.clear();
-}
-
-std::vector<FamilyChange> family_changes(const model::Spec& spec, const model::CompileOptions& compile,
-                                         const std::string& parameter, double from, double to, int points,
-                                         const EquilibriaOptions& options) {
-  Patience patience;
-  patience.start(options.cancel);
-  const auto families = [&](double value) {
-    patience.look();
-    model::CompileOptions how = compile;
-    std::erase_if(how.set, [&](const model::Named& named) { return named.name.text == parameter; });
-    how.set.push_back({parameter, value});
-    const model::Compiled compiled = model::compile(spec, how);
-    std::vector<std::string> out;
-    EquilibriaProblem problem;
-    if (!compiled.system) return out;
-    const auto rest = rest_problem(*compiled.system, options, problem);
-    if (!rest) return out;
-    const double restitution = restitution_of(*compiled.system);
-    for (const RestFamily& family : equilibria(*rest, options).families) {
-      const RestJudgement judgement = judge(*rest, family.inside, {}, restitution);
-      out.push_back(status_words(*rest, family.inside) + ", dimension " + std::to_string(family.dimension) +
-                    ", " + (judgement.ambiguous ? "ambiguous" : name(judgement.stability)));
-    }
-    return out;
-  };
-  std::vector<FamilyChange> out;
-  double before = from;
-  std::vector<std::string> last = families(from);
-  for (int i = 1; i < points; ++i) {
-    const double value = from + (to - from) * i / (points - 1);
-    std::vector<std::string> here = families(value);
-    if (here != last) {
-      double low = before, high = value;
-      std::vector<std::string> above = here;
-      for (int n = 0; n < 60; ++n) {
-        const double middle = low + (high - low) / 2;
-        if (middle == low || middle == high) break;
-        std::vector<std::string> there = families(middle);
-        if (there == last) {
-          low = middle;
-        } else {
-          high = middle;
-          above = std::move(there);
-        }
-      }
-      out.push_back({low + (high - low) / 2, last, above});
-    }
-    before = value;
-    last = std::move(here);
-  }
-  return out;
 }
 
 RestReading read_rest(const RestSurvey& survey, const std::string& words, int number,

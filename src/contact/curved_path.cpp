@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <tuple>
+#include "path_laws.hpp"
 
 namespace judder::contact {
 
@@ -26,9 +27,6 @@ struct Point {
   double P = 0, Q = 0, area = 0;
 };
 
-// Where a leg ends besides the stop of the slip: the value rises to zero.
-enum class Goal { normal_velocity, impulse, work };
-
 class CurvedPath {
  public:
   explicit CurvedPath(const PathProblem& problem) : p_(problem) {
@@ -47,7 +45,7 @@ class CurvedPath {
   [[nodiscard]] double normal_work() const { return normal_work(at_); }
 
   /// Until the goal's value has risen by what is missing; false if it never does.
-  bool follow(Goal goal, double target, bool compression, PathResult& r) {
+  bool follow(PathGoal goal, double target, bool compression, PathResult& r) {
     goal_ = goal;
     target_ = target;
     for (int leg = 0; leg < kMostLegs; ++leg) {
@@ -92,11 +90,11 @@ class CurvedPath {
   }
   [[nodiscard]] double value(const Point& x) const {
     switch (goal_) {
-      case Goal::normal_velocity:
+      case PathGoal::normal_velocity:
         return normal(x) - target_;
-      case Goal::impulse:
+      case PathGoal::impulse:
         return x.P - target_;
-      case Goal::work:
+      case PathGoal::work:
         break;
     }
     return normal_work(x) - target_;
@@ -244,7 +242,7 @@ class CurvedPath {
     double forced_slip = 0;
     for (int i = 0; i < kMostSteps; ++i) {
       double h = step_;
-      const bool last = goal_ == Goal::impulse && h >= target_ - at_.P;
+      const bool last = goal_ == PathGoal::impulse && h >= target_ - at_.P;
       if (last) h = target_ - at_.P;
       Point to;
       const double error = step(h, to);
@@ -292,7 +290,7 @@ class CurvedPath {
       }
       at_ = to;
       if (ended) {
-        if (goal_ == Goal::impulse) at_.P = target_;
+        if (goal_ == PathGoal::impulse) at_.P = target_;
         return true;
       }
       if (at_.P > kMostImpulse * P_scale_) return false;
@@ -308,7 +306,7 @@ class CurvedPath {
     const double gamma = normal(at_);
     double length = 0;
     switch (goal_) {
-      case Goal::normal_velocity:
+      case PathGoal::normal_velocity:
         if (locked()) {
           ended = target_ > 0 || gamma >= -kLocked * std::abs(p_.normal_before);
           return ended;
@@ -316,10 +314,10 @@ class CurvedPath {
         if (!(k > 0)) return false;
         length = (target_ - gamma) / k;
         break;
-      case Goal::impulse:
+      case PathGoal::impulse:
         if (!locked()) length = target_ - at_.P;
         break;
-      case Goal::work: {
+      case PathGoal::work: {
         if (locked()) break;
         if (!(k > 0)) return false;
         const double work = target_ - normal_work(at_);
@@ -350,7 +348,7 @@ class CurvedPath {
   int direction_ = 0;  // of the slip; 0: stuck
   bool straight_ = false;
   double tau_ = 0;
-  Goal goal_ = Goal::normal_velocity;
+  PathGoal goal_ = PathGoal::normal_velocity;
   double target_ = 0;
 };
 
@@ -359,19 +357,12 @@ class CurvedPath {
 PathResult follow_curved_path(const PathProblem& problem, ImpactType type, double restitution) {
   CurvedPath path(problem);
   PathResult r;
-  bool found = path.follow(Goal::normal_velocity, 0, true, r);
+  bool found = path.follow(PathGoal::normal_velocity, 0, true, r);
   r.compression_impulse = path.impulse();
   if (found && restitution > 0 && !path.locked()) {
-    switch (type) {
-      case ImpactType::poisson:
-        found = path.follow(Goal::impulse, (1 + restitution) * path.impulse(), false, r);
-        break;
-      case ImpactType::stronge:
-        found = path.follow(Goal::work, (1 - restitution * restitution) * path.normal_work(), false, r);
-        break;
-      default:
-        found = path.follow(Goal::normal_velocity, -restitution * problem.normal_before, false, r);
-    }
+    const PathEnd end =
+        end_of_path(type, restitution, {problem.normal_before, path.impulse(), path.normal_work()});
+    found = path.follow(end.goal, end.total, false, r);
   }
   if (found) {
     path.finish(r);

@@ -5,6 +5,7 @@
 
 #include "impact_memory.hpp"
 #include "judder/contact/impact_path.hpp"
+#include "path_laws.hpp"
 
 namespace judder::contact {
 
@@ -264,15 +265,17 @@ ImpactResult no_form(const ImpactProblem& problem, const ImpactOptions& options,
 }  // namespace
 
 ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, ImpactWorkspace& workspace) {
-  bool stronge = false, poisson = false, newton = false, tangential = false;
+  bool follows = false, tangential = false;
+  ImpactForm several = ImpactForm::moreau;
   for (int k = 0; k < problem.normals; ++k) {
     if (!is_unilateral(problem, k) || problem.law == nullptr) continue;
-    stronge = stronge || problem.law[k].type == ImpactType::stronge;
-    poisson = poisson || problem.law[k].type == ImpactType::poisson;
-    newton = newton || problem.law[k].type == ImpactType::newton;
+    if (const PathLaw* law = find_path_law(problem.law[k].type)) {
+      follows = true;
+      several = std::max(several, law->several);
+    }
     tangential = tangential || !std::isnan(problem.law[k].tangential);
   }
-  if (stronge || poisson || newton) {
+  if (follows) {
     ImpactWorkspace::Memory& memory = workspace.memory();
     memory.provide_phases();
     prepare(problem, memory);
@@ -282,9 +285,10 @@ ImpactResult impact(const ImpactProblem& problem, const ImpactOptions& options, 
     }
     if (single.held) return moreau_impact(problem, options, workspace);  // no law has a path for it
   }
-  if (!tangential && stronge && has_cones(problem)) return no_form(problem, options, workspace);
-  if (!tangential && stronge) return stronge_impact(problem, options, workspace);
-  if (!tangential && poisson) return poisson_impact(problem, options, workspace);
+  const bool energetic = !tangential && several == ImpactForm::energetic;
+  if (energetic && has_cones(problem)) return no_form(problem, options, workspace);
+  if (energetic) return stronge_impact(problem, options, workspace);
+  if (!tangential && several == ImpactForm::two_phases) return poisson_impact(problem, options, workspace);
   return moreau_impact(problem, options, workspace);
 }
 

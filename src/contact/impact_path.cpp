@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "curved_path.hpp"
+#include "path_laws.hpp"
 
 namespace judder::contact {
 
@@ -190,15 +191,16 @@ void run(Path& path, const PathProblem& problem, ImpactType type, double e, Path
   }
   r.compression_impulse = path.impulse();
   if (e > 0) {
-    switch (type) {
-      case ImpactType::poisson:
-        path.expand_by(e * path.impulse(), r);
+    const PathEnd end = end_of_path(type, e, {problem.normal_before, path.impulse(), path.normal_work()});
+    switch (end.goal) {
+      case PathGoal::impulse:
+        path.expand_by(end.change, r);
         break;
-      case ImpactType::stronge:
-        path.expand_by_work(-e * e * path.normal_work(), r);
+      case PathGoal::work:
+        path.expand_by_work(end.change, r);
         break;
-      default:
-        path.expand_to_velocity(-e * problem.normal_before, r);
+      case PathGoal::normal_velocity:
+        path.expand_to_velocity(end.total, r);
     }
   }
   path.finish(r);

@@ -192,7 +192,9 @@ class ModeSolver {
   void eliminate(double rank_tolerance);
   bool eliminate_diagonally();
   void slide();
+  [[nodiscard]] int reference() const;
   [[nodiscard]] double unit(int row) const;
+  [[nodiscard]] double acceleration_unit(int row) const;
   [[nodiscard]] double base(int tangent) const;
   bool reaction_inequalities_hold(double tolerance) const;
   bool acceleration_inequalities_hold(double tolerance) const;

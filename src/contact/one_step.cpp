@@ -544,6 +544,21 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   };
   search();
   publish(problem, m, result);
+  // Impulses to start from may be so much larger than those that are needed that nothing is seen beside their rounding: at rest q is zero or next to it.
+  const bool started = problem.guess != nullptr &&
+                       std::any_of(problem.guess, problem.guess + m.n, [](double r) { return r != 0; });
+  const auto search_from = [&](const double* guess) {
+    for (int k = 0; k < m.n; ++k) m.x[k] = guess != nullptr ? guess[k] / (m.s[k] * m.unit) : 0.0;
+    m.best_residual = kInfinity;
+    residual = judge(m);
+    search();
+    publish(problem, m, result);
+  };
+  if (result.residual_of_q > options.tolerance && !proved && started) {
+    const double before = result.residual_of_q;
+    search_from(nullptr);
+    if (result.residual_of_q > before) search_from(problem.guess);
+  }
   if (result.residual_of_q <= options.tolerance)
     result.status = OneStepStatus::solved;
   else if (proved)

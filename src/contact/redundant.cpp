@@ -16,12 +16,26 @@ constexpr double kNullTolerance =
 
 }  // namespace
 
-// A power of two near √(A_ii/A_00): scaling with it is exact, and does not change when all of A changes its
-// unit.
+// The row whose reactions and accelerations all others are measured in: the first that has an inertia.
+int ModeSolver::reference() const {
+  int row = 0;
+  while (row < n_ && !(m_.weight[row] > 0)) ++row;
+  return row;
+}
+
+// A power of two near √(A_ii/A_00), 0 being the reference: λ_i times it is a reaction of that row. Scaling with it is exact. It does not change when all of
+// A changes its unit, and where one row does it changes like that row: the root is rounded downwards, whatever its sign.
 double ModeSolver::unit(int row) const {
-  const double g = m_.weight[row];
-  if (!(g > 0) || !(m_.weight[0] > 0)) return 1;
-  return std::ldexp(1.0, (std::ilogb(m_.weight[0]) - std::ilogb(g)) / 2);
+  const int first = reference();
+  if (first == n_ || !(m_.weight[row] > 0)) return 1;
+  const int exponent = std::ilogb(m_.weight[first]) - std::ilogb(m_.weight[row]);
+  return std::ldexp(1.0, exponent >= 0 ? exponent / 2 : -((1 - exponent) / 2));
+}
+
+// A power of two near A_00 √(A_ii/A_00): an acceleration of the row in this unit, beside reactions in theirs, has no unit at all.
+double ModeSolver::acceleration_unit(int row) const {
+  const int first = reference();
+  return first == n_ ? unit(row) : std::ldexp(unit(row), -std::ilogb(m_.weight[first]));
 }
 
 bool ModeSolver::find_null_space() {
@@ -53,7 +67,7 @@ bool ModeSolver::find_null_space() {
       if (is_active(mode_[i])) continue;
       double change = 0;
       for (int k = 0; k < n_; ++k) change += p_.A[i * n_ + k] * v[k];
-      if (std::abs(change) > kNullTolerance * size * unit(i)) rigid = false;
+      if (std::abs(change) > kNullTolerance * size * acceleration_unit(i)) rigid = false;
     }
   }
   return rigid;
@@ -64,7 +78,7 @@ void ModeSolver::add_inequality(int row, double sign, bool reaction, bool relati
   const int dimension = count_ - rank_;
   m_.look();
   double* g = m_.inequality.data() + inequalities_ * dimension;
-  const double scale = reaction ? unit(row) : 1 / unit(row);
+  const double scale = reaction ? unit(row) : 1 / acceleration_unit(row);
   const auto combination = [&](const double* force, const double* limit) {
     if (!reaction) {
       double change = limit == nullptr ? 0 : p_.b[row];
@@ -133,7 +147,8 @@ double ModeSolver::spread(double tolerance) {
   const int conditions = inequalities_;
   for (int c = 0; c < conditions; ++c) {
     const int i = m_.inequality_row[c];
-    const double slack = is_active(mode_[i]) ? force_size(i) * unit(i) : m_.acceleration_scale[i] / unit(i);
+    const double slack =
+        is_active(mode_[i]) ? force_size(i) * unit(i) : m_.acceleration_scale[i] / acceleration_unit(i);
     m_.inequality_right[c] += tolerance * slack;
     m_.inequality_weight[c] = 0;
   }
@@ -147,7 +162,7 @@ double ModeSolver::spread(double tolerance) {
       m_.inequality_weight[conditions] = 1;
       int row = -1;
       if (simplex(end[side], row) != MarginStatus::bounded) return kInfinity;
-      end[side] *= unit(i);
+      end[side] *= acceleration_unit(i);
     }
     if (m_.acceleration_scale[i] > 0) widest = std::max(widest, (end[0] + end[1]) / m_.acceleration_scale[i]);
   }

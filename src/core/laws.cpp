@@ -10,20 +10,32 @@ constexpr std::array kBristleKeys{FrictionKey::stiffness, FrictionKey::damping};
 constexpr std::array kElastoplasticKeys{FrictionKey::stiffness, FrictionKey::damping, FrictionKey::breakaway};
 constexpr std::array kArctanKeys{FrictionKey::beta};
 
-constexpr std::array<FrictionEntry, 5> kFriction{{
+constexpr auto kFriction = std::to_array<FrictionEntry>({
     {FrictionType::coulomb, "coulomb", false, false, {}},
     {FrictionType::lugre, "lugre", true, true, kBristleKeys},
     {FrictionType::elastoplastic, "elastoplastic", true, true, kElastoplasticKeys},
     {FrictionType::arctan, "arctan", true, false, kArctanKeys},
     {FrictionType::penalty, "penalty", true, true, kBristleKeys},
-}};
+});
 
-constexpr std::array<ImpactEntry, 4> kImpact{{
+constexpr auto kImpact = std::to_array<ImpactEntry>({
     {ImpactType::moreau, "moreau"},
     {ImpactType::newton, "newton"},
     {ImpactType::poisson, "poisson"},
     {ImpactType::stronge, "stronge"},
-}};
+});
+
+/// A law is known by its word and by its type: no two rows share one.
+template <class Rows>
+constexpr bool all_differ(const Rows& rows) {
+  for (const auto& a : rows) {
+    for (const auto& b : rows) {
+      if (&a != &b && (a.type == b.type || std::string_view(a.word) == b.word)) return false;
+    }
+  }
+  return true;
+}
+static_assert(all_differ(kFriction) && all_differ(kImpact));
 
 template <class Rows>
 auto find_word(const Rows& rows, std::string_view word) -> decltype(rows.data()) {

@@ -2,12 +2,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/double_double.hpp"
 
 namespace judder::engines {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kFew = 8;  ///< rows or coordinates: to look for what meets is dearer than to take all
+
+}  // namespace
+
 ActiveRows::ActiveRows(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), n_(system.layout().coordinates) {}
+    : system_(system),
+      work_(work),
+      n_(system.layout().coordinates),
+      first_of_(static_cast<std::size_t>(system.layout().relations), -1) {}
+
+void ActiveRows::clear() {
+  for (const Row& row : rows_) first_of_[row.relation] = -1;
+  rows_.clear();
+}
+
+void ActiveRows::add(Row row) {
+  if (first_of_[row.relation] < 0) first_of_[row.relation] = count();
+  rows_.push_back(row);
+}
+
+int ActiveRows::find(Row row) const {
+  for (int k = first_of_[row.relation]; k >= 0 && k < count(); ++k) {
+    if (rows_[k].relation == row.relation && rows_[k].tangent == row.tangent) return k;
+  }
+  return -1;
+}
 
 const model::Row& ActiveRows::row(int k) const {
   const model::RelationRows& rows = work_.relation[rows_[k].relation];
@@ -26,12 +54,30 @@ double ActiveRows::drive(int k) const {
 
 void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
   const int many = count();
-  columns_.resize(many * n_);
-  response_.resize(many * n_);
+  // Outside of what was written for the mode before, all is zero.
+  for (std::size_t k = 0; k < written_.size() && n_ >= kFew; ++k) {
+    const auto [first, end] = written_[k];
+    std::fill_n(columns_.begin() + static_cast<std::ptrdiff_t>(k) * n_ + first, end - first, 0.0);
+    std::fill_n(response_.begin() + static_cast<std::ptrdiff_t>(k) * n_ + first, end - first, 0.0);
+  }
+  columns_.resize(std::max(columns_.size(), static_cast<std::size_t>(many) * n_));
+  response_.resize(columns_.size());
+  if (n_ < kFew) std::fill_n(columns_.begin(), many * n_, 0.0);
+  written_.assign(many, n_ < kFew ? std::pair(0, n_) : std::pair(n_, 0));
+  const auto write = [this](int k, const model::Row& row, double factor) {
+    double* column = columns_.data() + k * n_;
+    auto& [first, end] = written_[k];
+    for (std::size_t e = 0; e < row.values().size(); ++e) {
+      const int i = row.places()[e];
+      column[i] += factor * row.values()[e];
+      first = std::min(first, i);
+      end = std::max(end, i + 1);
+    }
+  };
   for (int k = 0; k < many; ++k) {
     const Row& a = rows_[k];
     const model::RelationRows& rows = work_.relation[a.relation];
-    (a.tangent < 0 ? rows.push : rows.tangent[a.tangent].drag).write(columns_.data() + k * n_, n_);
+    write(k, a.tangent < 0 ? rows.push : rows.tangent[a.tangent].drag, 1);
   }
   for (const int r : touched) {
     const model::Relation& relation = system_.relations()[r];
@@ -43,33 +89,41 @@ void ActiveRows::build_columns(const Mode& mode, std::span<const int> touched) {
           status == TangentStatus::smooth ? rows.tangent[j].mu : direction(status) * rows.tangent[j].mu;
       for (std::size_t f = 0; f < relation.feeds.size(); ++f) {
         const int fed = relation.feeds[f];
-        for (int k = 0; k < many; ++k) {
-          const Row& a = rows_[k];
-          if (a.relation != fed || a.tangent >= 0) continue;
-          const int pressed = mode.pressed[fed];
-          const double factor = coefficient * rows.factors[f] * (pressed == 0 ? 1 : pressed);
-          double* column = columns_.data() + k * n_;
-          const model::Row& drag = rows.tangent[j].drag;
-          for (std::size_t e = 0; e < drag.values().size(); ++e)
-            column[drag.places()[e]] -= factor * drag.values()[e];
-        }
+        const int k = find({fed, -1});
+        if (k < 0) continue;
+        const int pressed = mode.pressed[fed];
+        const double factor = coefficient * rows.factors[f] * (pressed == 0 ? 1 : pressed);
+        write(k, rows.tangent[j].drag, -factor);
       }
     }
   }
-  std::copy(columns_.begin(), columns_.end(), response_.begin());
   response_first_.resize(many);
   response_end_.resize(many);
   for (int k = 0; k < many; ++k) {
     look();
-    const double* response = response_.data() + k * n_;
-    system_.solve_mass(work_, response_.data() + k * n_);
-    int first = 0;
-    int end = n_;
+    double* response = response_.data() + k * n_;
+    auto& [from, to] = written_[k];
+    std::copy(columns_.data() + k * n_ + std::min(from, to), columns_.data() + k * n_ + to,
+              response + std::min(from, to));
+    if (from < to) solve_mass(response, from, to);
+    int first = from;
+    int end = to;
     while (first < end && response[first] == 0) ++first;
     while (end > first && response[end - 1] == 0) --end;
-    response_first_[k] = first;
-    response_end_[k] = end;
+    response_first_[k] = first < end ? first : 0;
+    response_end_[k] = first < end ? end : 0;
   }
+}
+
+// x ← M⁻¹ x, of what is zero outside `from` … `to`; these are widened where M couples.
+void ActiveRows::solve_mass(double* x, int& from, int& to) const {
+  if (!work_.mass_diagonal || n_ < kFew) {
+    system_.solve_mass(work_, x);
+    from = 0;
+    to = n_;
+    return;
+  }
+  for (int i = from; i < to; ++i) x[i] = system_.massless()[i] ? 0 : x[i] / work_.inertia[i];
 }
 
 // Entries are compared relative to the diagonal of G M⁻¹ Gᵀ, so units do not matter.
@@ -84,8 +138,12 @@ void ActiveRows::find_order(numeric::RankedLu& ranking) {
   for (int a = 0; a < many; ++a) {
     look();
     const model::Row& g = row(a);
-    g.write(forward_.data(), n_);
-    system_.solve_mass(work_, forward_.data());
+    const bool all = n_ < kFew || !work_.mass_diagonal;
+    int from = all || g.places().empty() ? 0 : g.places().front();
+    int to = all ? n_ : g.places().empty() ? 0 : g.places().back() + 1;
+    std::fill(forward_.data() + from, forward_.data() + to, 0.0);
+    for (std::size_t e = 0; e < g.values().size(); ++e) forward_[g.places()[e]] = g.values()[e];
+    solve_mass(forward_.data(), from, to);
     size[a] = std::abs(dot(g, forward_.data()));
     if (size[a] == 0) size[a] = 1;
     determinant_scale_ *= size[a];
@@ -114,65 +172,113 @@ bool ActiveRows::direction_constant(int k) const {
 // the mobility that they have, g²/m: they have different units.
 void ActiveRows::find_held() {
   constexpr double kDependent = 1e-10;  ///< share of its size that is left of a row
-  constexpr double kRounding = 16 * 2.220446049250313e-16;
   held_.clear();
   shares_.clear();
   pivots_.clear();
   const int many = count();
   const int width = n_ + many;
-  echelon_.resize(static_cast<std::size_t>(many) * width);
-  // target -= factor · source, and no entry that is nothing but rounding
-  const auto subtract = [width](double* target, const double* source, double factor) {
-    for (int i = 0; i < width; ++i) {
-      if (source[i] == 0) continue;
-      const double term = factor * source[i];
-      const double rest = target[i] - term;
-      target[i] = std::abs(rest) <= kRounding * (std::abs(target[i]) + std::abs(term)) ? 0 : rest;
-    }
-  };
-  const auto mobility = [&](const double* entries, int i) {
-    return entries[i] != 0 ? entries[i] / work_.inertia[i] * entries[i] : 0;
+  echelon_.resize(std::max<std::size_t>(echelon_.size(), many));
+  above_.resize(n_);
+  for (std::vector<int>& rows : above_) rows.clear();
+  pivot_of_.assign(n_, -1);
+  dense_.assign(width, 0.0);
+  const auto mobility = [&](double entry, int i) {
+    return entry != 0 ? entry / work_.inertia[i] * entry : 0;
   };
   for (int p = 0; p < rank_; ++p) {
     look();
     const int k = first_rows_[p];
     if (!direction_constant(k)) continue;
-    const auto found = static_cast<int>(pivots_.size());
-    double* entries = echelon_.data() + static_cast<std::size_t>(found) * width;
-    row(k).write(entries, n_);
+    const model::Row& g = row(k);
     bool massive = true;
     double size = 0;
-    for (int i = 0; i < n_; ++i) {
-      massive = massive && (entries[i] == 0 || !system_.massless()[i]);
-      if (massive) size = std::max(size, mobility(entries, i));
+    for (std::size_t e = 0; e < g.values().size(); ++e) {
+      const int i = g.places()[e];
+      massive = massive && (g.values()[e] == 0 || !system_.massless()[i]);
+      if (massive) size = std::max(size, mobility(g.values()[e], i));
     }
     if (!massive || !(size > 0) || !std::isfinite(size)) continue;
-    std::fill_n(entries + n_, many, 0.0);
-    entries[n_ + k] = 1;
-    for (int e = 0; e < found; ++e) {
-      if (entries[pivots_[e]] != 0)
-        subtract(entries, echelon_.data() + static_cast<std::size_t>(e) * width, entries[pivots_[e]]);
+    places_.clear();
+    for (std::size_t e = 0; e < g.values().size(); ++e) {
+      if (g.values()[e] == 0) continue;
+      dense_[g.places()[e]] = g.values()[e];
+      places_.push_back(g.places()[e]);
     }
+    dense_[n_ + k] = 1;
+    places_.push_back(n_ + k);
+    // Rows found before have a 1 at their own pivot and nothing at those of others, so this brings in no further ones.
+    meeting_.clear();
+    for (const int i : places_) {
+      if (i < n_ && pivot_of_[i] >= 0) meeting_.push_back(pivot_of_[i]);
+    }
+    std::sort(meeting_.begin(), meeting_.end());
+    for (const int e : meeting_) subtract(echelon_[e], dense_[pivots_[e]]);
+    std::sort(places_.begin(), places_.end());
+    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
     int pivot = 0;
-    for (int i = 1; i < n_; ++i) {
-      if (mobility(entries, i) > mobility(entries, pivot)) pivot = i;
+    for (const int i : places_) {
+      if (i < n_ && mobility(dense_[i], i) > mobility(dense_[pivot], pivot)) pivot = i;
     }
-    if (!(mobility(entries, pivot) > kDependent * kDependent * size)) continue;
-    const double divisor = entries[pivot];
-    for (int i = 0; i < width; ++i) entries[i] /= divisor;
-    for (int e = 0; e < found; ++e) {
-      double* above = echelon_.data() + static_cast<std::size_t>(e) * width;
-      if (above[pivot] != 0) subtract(above, entries, above[pivot]);
+    if (mobility(dense_[pivot], pivot) > kDependent * kDependent * size) {
+      const auto found = static_cast<int>(pivots_.size());
+      Entries& entries = echelon_[found];
+      const double divisor = dense_[pivot];
+      entries.clear();
+      for (const int i : places_) {
+        const double entry = dense_[i] / divisor;
+        if (entry != 0) entries.emplace_back(i, entry);
+      }
+      for (const int i : places_) dense_[i] = 0;
+      for (const int e : above_[pivot]) {
+        Entries& above = echelon_[e];
+        const auto at = std::lower_bound(above.begin(), above.end(), std::pair(pivot, -kInfinity));
+        if (at == above.end() || at->first != pivot) continue;
+        places_.clear();
+        for (const auto& [i, entry] : above) {
+          dense_[i] = entry;
+          places_.push_back(i);
+        }
+        const double factor = at->second;
+        subtract(entries, factor);
+        std::sort(places_.begin(), places_.end());
+        places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+        above.clear();
+        for (const int i : places_) {
+          if (dense_[i] != 0) above.emplace_back(i, dense_[i]);
+          dense_[i] = 0;
+        }
+        for (const auto& [i, entry] : entries) {
+          if (i < n_ && i != pivot) above_[i].push_back(e);
+        }
+      }
+      for (const auto& [i, entry] : entries) {
+        if (i < n_) above_[i].push_back(found);
+      }
+      pivots_.push_back(pivot);
+      pivot_of_[pivot] = found;
+    } else {
+      for (const int i : places_) dense_[i] = 0;
     }
-    pivots_.push_back(pivot);
   }
   for (std::size_t e = 0; e < pivots_.size(); ++e) {
-    const double* entries = echelon_.data() + e * width;
-    if (std::count_if(entries, entries + n_, [](double x) { return x != 0; }) != 1) continue;
-    for (int k = 0; k < many; ++k) {
-      if (entries[n_ + k] != 0) shares_.push_back({k, entries[n_ + k]});
+    const Entries& entries = echelon_[e];
+    if (std::count_if(entries.begin(), entries.end(), [this](const auto& x) { return x.first < n_; }) != 1)
+      continue;
+    for (const auto& [i, entry] : entries) {
+      if (i >= n_) shares_.push_back({i - n_, entry});
     }
     held_.push_back({pivots_[e], static_cast<int>(shares_.size())});
+  }
+}
+
+// The present row −= factor · source; no entry is nothing but rounding.
+void ActiveRows::subtract(const Entries& source, double factor) {
+  constexpr double kRounding = 16 * 2.220446049250313e-16;
+  for (const auto& [i, entry] : source) {
+    const double term = factor * entry;
+    const double rest = dense_[i] - term;
+    dense_[i] = std::abs(rest) <= kRounding * (std::abs(dense_[i]) + std::abs(term)) ? 0 : rest;
+    places_.push_back(i);
   }
 }
 
@@ -198,6 +304,44 @@ void ActiveRows::hold_velocities(double* velocity) const {
   hold([this](int k) { return drive(k); }, velocity);
 }
 
+// Of many rows few meet: by coordinate first the columns that push it, then the rows that it is part of.
+void ActiveRows::build_matrix() {
+  const int many = count();
+  if (many < kFew) {
+    matrix_.resize(static_cast<std::size_t>(many) * many);
+    for (int a = 0; a < many; ++a) {
+      const model::Row& g = row(a);
+      for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(g, response(k));
+    }
+    return;
+  }
+  meets_begin_.assign(n_ + 1, 0);
+  for (int k = 0; k < many; ++k) {
+    for (int i = response_first_[k]; i < response_end_[k]; ++i)
+      meets_begin_[i + 1] += response(k)[i] != 0 ? 1 : 0;
+  }
+  for (int i = 0; i < n_; ++i) meets_begin_[i + 1] += meets_begin_[i];
+  meets_.resize(meets_begin_[n_]);
+  for (int k = 0; k < many; ++k) {
+    for (int i = response_first_[k]; i < response_end_[k]; ++i) {
+      if (response(k)[i] != 0) meets_[meets_begin_[i]++] = k;
+    }
+  }
+  for (int i = n_; i > 0; --i) meets_begin_[i] = meets_begin_[i - 1];
+  meets_begin_[0] = 0;
+  matrix_.assign(static_cast<std::size_t>(many) * many, 0.0);
+  for (int a = 0; a < many; ++a) {
+    look();
+    const model::Row& g = row(a);
+    double* entries = matrix_.data() + static_cast<std::ptrdiff_t>(a) * many;
+    for (std::size_t e = 0; e < g.values().size(); ++e) {
+      const int i = g.places()[e];
+      for (int m = meets_begin_[i]; m < meets_begin_[i + 1]; ++m)
+        entries[meets_[m]] += g.values()[e] * response(meets_[m])[i];
+    }
+  }
+}
+
 bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   const int many = count();
   if (many == 0) {
@@ -205,14 +349,10 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
     held_.clear();
     return true;
   }
-  matrix_.resize(many * many);
   row_order_.resize(many);
   column_order_.resize(many);
   first_rows_.resize(many);
-  for (int a = 0; a < many; ++a) {
-    look();
-    for (int k = 0; k < many; ++k) matrix_[a * many + k] = dot(row(a), response(k));
-  }
+  build_matrix();
   if (find_rank) {
     find_order(ranking);
     if (rank_ < 0) return false;
@@ -232,31 +372,40 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
     }
     pivot_sizes_[a] = sum > 0 ? sum : 1;
   }
+  row_at_.assign(many, many);
+  column_at_.assign(many, many);
+  for (int p = 0; p < rank_; ++p) row_at_[row_order_[p]] = column_at_[column_order_[p]] = p;
+  blocks_.find(matrix_.data(), many);
   for (int p = 0; p < rank_; ++p) {
     look();
     int best = p;
-    double largest = -1;
+    double largest = 0;
     const int pc = column_order_[p];
-    for (int a = p; a < rank_; ++a) {
-      const double entry = matrix_[row_order_[a] * many + pc];
-      const double share = entry / pivot_sizes_[row_order_[a]] * entry;
-      if (share > largest) {
+    for (const int r : blocks_.of(pc)) {
+      const int a = row_at_[r];
+      if (a < p || a >= rank_) continue;
+      const double entry = matrix_[r * many + pc];
+      const double share = entry / pivot_sizes_[r] * entry;
+      // Of equal ones the first in their order.
+      if (share > largest || (share == largest && share > 0 && a < best)) {
         largest = share;
         best = a;
       }
     }
     std::swap(row_order_[p], row_order_[best]);
+    row_at_[row_order_[best]] = best;
     const int pr = row_order_[p];
+    row_at_[pr] = p;
     const double pivot = matrix_[pr * many + pc];
     if (pivot == 0 || !std::isfinite(pivot)) return false;
-    for (int a = p + 1; a < rank_; ++a) {
-      const int ar = row_order_[a];
+    for (const int ar : blocks_.of(pr)) {
+      if (row_at_[ar] <= p || row_at_[ar] >= rank_) continue;
       const double ratio = matrix_[ar * many + pc] / pivot;
       matrix_[ar * many + pc] = ratio;
       if (ratio == 0) continue;
-      for (int k = p + 1; k < rank_; ++k) {
-        const int kc = column_order_[k];
-        matrix_[ar * many + kc] -= ratio * matrix_[pr * many + kc];
+      for (const int kc : blocks_.of(pr)) {
+        if (column_at_[kc] > p && column_at_[kc] < rank_)
+          matrix_[ar * many + kc] -= ratio * matrix_[pr * many + kc];
       }
     }
   }
@@ -264,12 +413,14 @@ bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
   upper_end_.resize(many);
   for (int p = 0; p < rank_; ++p) {
     const double* entries = matrix_.data() + row_order_[p] * many;
-    int first = 0;
-    int end = rank_;
-    while (first < p && entries[column_order_[first]] == 0) ++first;
-    while (end > p + 1 && entries[column_order_[end - 1]] == 0) --end;
-    lower_first_[p] = first;
-    upper_end_[p] = end;
+    lower_first_[p] = p;
+    upper_end_[p] = p + 1;
+    for (const int c : blocks_.of(row_order_[p])) {
+      const int at = column_at_[c];
+      if (at >= rank_ || entries[c] == 0) continue;
+      lower_first_[p] = std::min(lower_first_[p], at);
+      upper_end_[p] = std::max(upper_end_[p], at + 1);
+    }
   }
   return true;
 }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "engines/numeric/coupled_blocks.hpp"
 #include "engines/numeric/ranked_lu.hpp"
 #include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
@@ -34,8 +35,10 @@ class ActiveRows {
 
   /// Looked at between rows, of which there may be a thousand; null: never.
   void use(Patience* patience) { patience_ = patience; }
-  void clear() { rows_.clear(); }
-  void add(Row row) { rows_.push_back(row); }
+  void clear();
+  void add(Row row);
+  /// The number of a row, −1: it does not hold.
+  [[nodiscard]] int find(Row row) const;
   [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
   [[nodiscard]] const Row& operator[](int k) const { return rows_[k]; }
   [[nodiscard]] const model::Row& row(int k) const;  ///< G_k
@@ -79,7 +82,11 @@ class ActiveRows {
   template <class Given>
   void hold(const Given& given, double* target) const;
   void find_order(numeric::RankedLu& ranking);
+  void build_matrix();
   void find_held();
+  using Entries = std::vector<std::pair<int, double>>;  ///< what is not zero
+  void subtract(const Entries& source, double factor);
+  void solve_mass(double* x, int& from, int& to) const;
   [[nodiscard]] bool direction_constant(int k) const;
 
   void look() const {
@@ -91,12 +98,17 @@ class ActiveRows {
   model::Workspace& work_;
   int n_ = 0;
   std::vector<Row> rows_;
+  std::vector<int> first_of_;  ///< by relation: its first active row, −1: none
   int rank_ = 0;
   double determinant_scale_ = 1;
   std::vector<double> columns_;   ///< C, count × n
   std::vector<double> response_;  ///< M⁻¹ C, count × n
   std::vector<double> matrix_;    ///< G M⁻¹ C, then its LU
   std::vector<int> response_first_, response_end_;
+  std::vector<std::pair<int, int>> written_;  ///< of columns_ and response_, by row: what may not be zero
+  std::vector<int> meets_begin_, meets_;      ///< by coordinate: the columns whose response is not zero there
+  numeric::CoupledBlocks blocks_;             ///< of matrix_
+  std::vector<int> row_at_, column_at_;       ///< places in row_order_, column_order_
   std::vector<int> lower_first_, upper_end_;  ///< by pivot: where the entries of its row of L begin, of U end
   std::vector<int> row_order_, column_order_;
   std::vector<int> first_rows_;  ///< row order found with the rank: where every pivoting starts
@@ -111,8 +123,13 @@ class ActiveRows {
   };
   std::vector<Held> held_;     ///< coordinates that the rows determine
   std::vector<Share> shares_;  ///< a rate of theirs is minus the sum of weight times what drives the row
-  std::vector<double> echelon_;
-  std::vector<int> pivots_;
+  std::vector<Entries>
+      echelon_;  ///< by row: coordinates, and behind them the rows that it is a combination of
+  std::vector<int> pivots_, pivot_of_;   ///< by row of echelon_; by coordinate
+  std::vector<std::vector<int>> above_;  ///< by coordinate: rows of echelon_ that may have an entry there
+  std::vector<double> dense_;            ///< the present row, zero where it is not
+  std::vector<int> places_;              ///< where it may be something else
+  std::vector<int> meeting_;             ///< rows of echelon_ whose pivots it has
 };
 
 inline double dot(const double* a, const double* b, int n) {

@@ -60,6 +60,12 @@ class Decider {
   /// Forces to decide with, by coordinate, instead of those that the sides in `mode` give; empty: these. The combination of fields that slides is not the
   /// field of any sides where switches stand around those that are slid on.
   std::vector<double> given_force;
+  /// By relation: whether its rows are to be decided; empty: all are. The others keep what `mode` says of them. What is told here holds
+  /// whole blocks of coupled rows, and joints that move massless coordinates always take part.
+  std::vector<std::uint8_t> among;
+
+  [[nodiscard]] bool takes_part(int relation) const { return among.empty() || among[relation] != 0; }
+  [[nodiscard]] bool row_takes_part(int tangent) const { return takes_part(relation_of_[tangent]); }
 
   [[nodiscard]] const RowCoupling& coupling() const { return coupling_; }
 
@@ -80,6 +86,9 @@ class Decider {
   }
 
  private:
+  /// A Taylor coefficient below this share of its row's scale counts as zero.
+  static constexpr double kTieTolerance = 1e-9;
+
   enum class Sign { positive, undecided, negative };
   struct Judgement {
     Sign sign = Sign::positive;
@@ -150,6 +159,7 @@ class Decider {
   std::vector<RowAssembly::Row> rows_;              ///< of all relations that take part
   contact::Blocks all_blocks_;                      ///< of rows_
   contact::Blocks blocks_;                          ///< of the rows that are assembled
+  std::vector<int> relation_of_;                    ///< by tangential row
   std::vector<int> known_of_;                       ///< by relation: number of its block in known_, or −1
   std::vector<RowAssembly::Row> block_rows_;
   std::vector<RowAssembly::Row> unloaded_;  ///< rows at rest that nothing presses

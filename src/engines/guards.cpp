@@ -89,8 +89,10 @@ void Guards::add(GuardKind kind, int place, int tangent, double sign) {
   }
   const Slots& slots = slots_[static_cast<std::size_t>(kind)];
   list_.back().slot =
-      slots.first + (slots.by_row ? system_.relations()[place].first_tangent + tangent : place);
-  list_.back().scale = memory_[list_.back().slot];
+      kind == GuardKind::margin && tangent >= 0
+          ? slot_of(condition(list_.back()).front())
+          : slots.first + (slots.by_row ? system_.relations()[place].first_tangent + tangent : place);
+  list_.back().scale = scale_in_memory(list_.back());
   only_gaps_ = only_gaps_ && kind == GuardKind::gap;
   // With constant rows a gap is affine in q and t, a slip in v; a reaction is constant with the accelerations.
   switch (kind) {
@@ -565,6 +567,22 @@ bool Guards::renew_noise(Guard& guard, std::span<const double> size) {
   return true;
 }
 
+int Guards::slot_of(const ReactionConditions::Part& part) const {
+  const model::Layout& layout = system_.layout();
+  return part.tangent < 0 ? layout.relations + part.relation
+                          : 2 * layout.relations + layout.tangents +
+                                system_.relations()[part.relation].first_tangent + part.tangent;
+}
+
+// Laws of one condition may limit forces and moments: what each has been counts with its weight.
+double Guards::scale_in_memory(const Guard& guard) const {
+  if (guard.kind != GuardKind::margin || guard.tangent < 0) return memory_[guard.slot];
+  double scale = 0;
+  for (const ReactionConditions::Part& part : condition(guard))
+    scale = std::max(scale, part.weight * memory_[slot_of(part)]);
+  return scale;
+}
+
 void Guards::note_scales() {
   const bool many = many_gaps();
   if (many) system_.gaps(work_);
@@ -575,12 +593,15 @@ void Guards::note_scales() {
       continue;
     }
     if (guard.kind == GuardKind::margin) {
-      scale = std::max(scale, sharing.force_scale(guard.place));
+      if (guard.tangent < 0) scale = std::max(scale, sharing.force_scale(guard.place));
       note_shared_forces();
     }
     if (guard.kind == GuardKind::jam) scale = std::max(scale, 1.0);
     scale = std::max(scale, std::abs(value(guard)));
     guard.scale = scale;
+  }
+  for (Guard& guard : list_) {
+    if (guard.kind == GuardKind::margin && guard.tangent >= 0) guard.scale = scale_in_memory(guard);
   }
 }
 
@@ -600,7 +621,7 @@ void Guards::note_shared_forces() {
 void Guards::note_scale(Guard& guard, double value) {
   double& scale = memory_[guard.slot];
   scale = std::max(scale, std::abs(value));
-  guard.scale = scale;
+  guard.scale = scale_in_memory(guard);
 }
 
 void Guards::load_scales(const std::vector<double>& memory) {
@@ -608,7 +629,7 @@ void Guards::load_scales(const std::vector<double>& memory) {
     memory_ = memory;
   else
     std::fill(memory_.begin(), memory_.end(), 0.0);
-  for (Guard& guard : list_) guard.scale = memory_[guard.slot];
+  for (Guard& guard : list_) guard.scale = scale_in_memory(guard);
 }
 
 }  // namespace judder::engines

@@ -161,6 +161,8 @@ class Guards {
  private:
   void add(GuardKind kind, int place, int tangent = 0, double sign = 1);
   void add_margins(int block);
+  [[nodiscard]] int slot_of(const ReactionConditions::Part& part) const;
+  [[nodiscard]] double scale_in_memory(const Guard& guard) const;
   [[nodiscard]] bool never_negative(int relation) const;
   void add_corners();
   [[nodiscard]] double force_noise(const Guard& guard) const;

@@ -169,14 +169,12 @@ void ModeMotion::find_pins() {
 void ModeMotion::find_work() {
   ModeSetting& s = *set_;
   s.works = false;
-  for (const model::AuditInfo& element : system_.audits()) {
-    if (element.power >= 0) s.works = true;
-    if (element.relation < 0 ||
-        std::find(s.touched.begin(), s.touched.end(), element.relation) == s.touched.end())
-      continue;
-    const model::Relation& relation = system_.relations()[element.relation];
+  for (const model::AuditInfo& element : system_.audits()) s.works = s.works || element.power >= 0;
+  for (const int r : s.touched) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.audit < 0) continue;
     const bool idle = relation.rows_constant && !relation.own_push && relation.tangents == 0 &&
-                      work_.relation[element.relation].gap_time == 0;
+                      work_.relation[r].gap_time == 0;
     if (!idle) s.works = true;
   }
 }
@@ -207,13 +205,16 @@ void ModeMotion::note_terms() { add_terms(terms_); }
 void ModeMotion::add_terms(std::vector<double>& terms) {
   std::copy_n(outcome_.begin(), n_, rest_.begin());
   std::fill(terms.begin(), terms.end(), 0.0);
-  const auto take = [&](double lambda, const double* response) {
-    for (int i = 0; i < n_; ++i) {
+  const auto take = [&](double lambda, const double* response, int first, int end) {
+    for (int i = first; i < end; ++i) {
       rest_[i] -= lambda * response[i];
       terms[i] += std::abs(lambda * response[i]);
     }
   };
-  for (int k = 0; k < active(); ++k) take(outcome_[place(set_->rows[k])], set_->rows.response(k));
+  for (int k = 0; k < active(); ++k) {
+    const auto [first, end] = set_->rows.response_range(k);
+    take(outcome_[place(set_->rows[k])], set_->rows.response(k), first, end);
+  }
   for (const int r : set_->touched) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
@@ -223,7 +224,7 @@ void ModeMotion::add_terms(std::vector<double>& terms) {
       if (status == TangentStatus::stick && massless_[r] == 0) continue;
       rows.tangent[j].drag.write(drag_response_.data(), n_);
       system_.solve_mass(work_, drag_response_.data());
-      take(outcome_[at_.tangent + relation.first_tangent + j], drag_response_.data());
+      take(outcome_[at_.tangent + relation.first_tangent + j], drag_response_.data(), 0, n_);
     }
   }
   for (int i = 0; i < n_; ++i) terms[i] += std::abs(rest_[i]);
@@ -322,16 +323,13 @@ double ModeMotion::natural_force(int relation, int tangent) const {
     const model::RelationRows& rows = work_.relation[relation];
     limit = std::abs(rows.tangent[tangent].mu_static * rows.base);
   }
-  for (int k = 0; k < active(); ++k) {
-    if (set_->rows[k].relation != relation || set_->rows[k].tangent != tangent) continue;
-    const model::Row& w = set_->rows.row(k);
-    double sum = std::abs(set_->rows.zeta(k));
-    for (std::size_t e = 0; e < w.values().size(); ++e)
-      sum += std::abs(w.values()[e]) * terms_[w.places()[e]];
-    const double inverse = dot(w, set_->rows.response(k));
-    return std::max(limit, inverse != 0 ? sum / std::abs(inverse) : 0);
-  }
-  return limit;
+  const int k = set_->rows.find({relation, tangent});
+  if (k < 0) return limit;
+  const model::Row& w = set_->rows.row(k);
+  double sum = std::abs(set_->rows.zeta(k));
+  for (std::size_t e = 0; e < w.values().size(); ++e) sum += std::abs(w.values()[e]) * terms_[w.places()[e]];
+  const double inverse = dot(w, set_->rows.response(k));
+  return std::max(limit, inverse != 0 ? sum / std::abs(inverse) : 0);
 }
 
 void ModeMotion::recall(std::span<const double> terms, std::span<const double> side) {

@@ -250,6 +250,7 @@ class ModeMotion {
   bool evaluate_plain();
   bool evaluate_sliding();
   void group_sliding();
+  void still_what_slides();
   [[nodiscard]] bool evaluate_corners();
   [[nodiscard]] bool find_coefficients(int block);
   [[nodiscard]] double weight(int block, int corner, int without) const;
@@ -264,7 +265,7 @@ class ModeMotion {
   void combine_powers();
   [[nodiscard]] double rate_of(const expr::Program& program);
   [[nodiscard]] double massless_part(const double* slopes);
-  [[nodiscard]] double parallel_coefficient(int k) const;
+  [[nodiscard]] double parallel_coefficient(int k);
   void refresh_rows();
   [[nodiscard]] double zeta_rounding(int k);
   void add_terms(std::vector<double>& terms);
@@ -336,6 +337,12 @@ class ModeMotion {
   std::vector<double> corner_speed_;  ///< per combination of sides: of these
   std::vector<double>
       corner_rate_;  ///< per combination: ds/dt of each sliding switch, or its second derivative
+  /// What a row at rest carries on the lower side of a switch that acts beside it, and by how much more on the upper one.
+  struct Share {
+    int relation, tangent;
+    double force, change;
+  };
+  std::vector<Share> shares_;
   std::vector<double> alpha_, newton_;
   std::vector<double> beta_;           ///< 1 − α, without the rounding of the difference
   std::vector<double> sliding_rates_;  ///< by switch: ds/dt on the lower and on the upper side

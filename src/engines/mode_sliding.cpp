@@ -319,6 +319,7 @@ bool ModeMotion::evaluate_sliding() {
     outcome_[i] = std::abs(sum) <= kCancelled * terms ? 0 : sum;
     blend_rounding_[i] = kBlendRounding * terms;
   }
+  still_what_slides();
   std::copy_n(outcome_.begin() + at_.rate, layout_.states, work_.rate.begin());
   // Speeds of nodes without mass are rates like any others: each side has its own.
   for (std::size_t i = 0; i < damped_nodes_.size(); ++i) {
@@ -360,6 +361,36 @@ bool ModeMotion::evaluate_sliding() {
   for (const int k : outer_) work_.in[layout_.side() + k] = system_.side_of_value(work_, k);
   powers_known_ = false;  // those were of one corner
   return open_corners_.empty() || !decide_open_corners() || evaluate_sliding();
+}
+
+// The coefficients of several surfaces are found to rounding of the largest field beside them, which can be far more than the terms of
+// what they hold. A coordinate whose velocity is such a surface has no acceleration at all: what is left of one would carry it away in
+// time.
+void ModeMotion::still_what_slides() {
+  constexpr double kLeft = 1e-12;  ///< of the largest field
+  const std::vector<int>& sliding = set_->sliding;
+  for (const Block& block : blocks()) {
+    if (block.members.size() < 2) continue;
+    for (const int k : block.members) {
+      const model::SwitchInfo& info = system_.switches()[sliding[k]];
+      const bool rests = set_->mode.surface[sliding[k]] == AtSurface::rests;
+      if (info.sees.size() != 1 || !info.sees_states.empty() || parallel_[sliding[k]] != 0 ||
+          rests != (info.rate.outputs() > 0))
+        continue;
+      const int i = info.sees.front();
+      if (outcome_[i] == 0) continue;
+      double largest = 0;
+      for (int c = 0; c < block.corners(); ++c)
+        largest = std::max(largest, std::abs(corner_[static_cast<std::size_t>(c) * at_.size + i]));
+      if (!(std::abs(outcome_[i]) <= kLeft * largest)) continue;
+      const expr::Program& program = rests ? info.rate : info.surface;
+      program.evaluate(work_.in.data(), surface_.data(), work_.registers.data());
+      bool alone = surface_[1] == 0;
+      for (int j = 0; j < n_ && alone; ++j)
+        alone = surface_[2 + j] == 0 && (j == i || surface_[2 + n_ + j] == 0);
+      if (alone) outcome_[i] = 0;
+    }
+  }
 }
 
 // The shares of a load that a switch and friction at rest bear together are not unique where both could bear more.
@@ -415,25 +446,67 @@ ModeMotion::SharedLoad ModeMotion::shared_load(int k) {
   return out;
 }
 
-// The coefficient of a switch that acts in parallel with sticking friction: the friction force that changes most with it is brought as
-// near to zero as the coefficient allows.
-double ModeMotion::parallel_coefficient(int k) const {
-  const Block& block = blocks_[coupling_.block()[k]];
+// The coefficient of a switch that acts in parallel with sticking friction: what rows of its block carry is brought as far from their
+// limits as the coefficient allows, so that they hold wherever any coefficient lets them. A single row is brought as near to zero as can
+// be.
+double ModeMotion::parallel_coefficient(int k) {
+  constexpr int kHalvings = 60;
+  const int number = coupling_.block()[k];
+  const Block& block = blocks_[number];
   const auto bit = std::find(block.members.begin(), block.members.end(), k) - block.members.begin();
   const int corners = block.corners();
   double best = 0.5;
   double largest = 0;
-  for (int j = 0; j < layout_.tangents; ++j) {
-    if (set_->mode.tangent[j] != TangentStatus::stick) continue;
-    double force[2] = {0, 0};
-    for (int c = 0; c < corners; ++c) {
-      force[(c >> bit) & 1] +=
-          corner_[static_cast<std::size_t>(c) * at_.size + at_.tangent + j] * 2 / corners;
+  shares_.clear();
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int tangent = relation.first_tangent + j;
+      if (set_->mode.tangent[tangent] != TangentStatus::stick || block_of_[at_.tangent + tangent] != number)
+        continue;
+      double force[2] = {0, 0};
+      double terms = 0;
+      for (int c = 0; c < corners; ++c) {
+        const double part =
+            corner_[static_cast<std::size_t>(c) * at_.size + at_.tangent + tangent] * 2 / corners;
+        force[(c >> bit) & 1] += part;
+        terms += std::abs(part);
+      }
+      const double change = force[1] - force[0];
+      if (std::abs(change) > largest) {
+        largest = std::abs(change);
+        best = std::clamp(-force[0] / change, 0.0, 1.0);
+      }
+      if (std::abs(change) > kCancelled * terms) shares_.push_back({r, j, force[0], change});
     }
-    const double change = force[1] - force[0];
-    if (std::abs(change) <= largest) continue;
-    largest = std::abs(change);
-    best = std::clamp(-force[0] / change, 0.0, 1.0);
+  }
+  if (shares_.size() > 1) {
+    for (Share& share : shares_) {
+      const model::RelationRows& rows = system_.rows(work_, share.relation);
+      double load = rows.base;
+      for (std::size_t f = 0; f < system_.relations()[share.relation].feeds.size(); ++f)
+        load += rows.factors[f] * std::abs(normal()[system_.relations()[share.relation].feeds[f]]);
+      const double limit = rows.tangent[share.tangent].mu_static * load;
+      if (!(limit > 0)) return best;
+      share.force /= limit;
+      share.change /= limit;
+    }
+    // The largest of what they carry has its least where it ceases to fall.
+    double low = 0;
+    double high = 1;
+    for (int halving = 0; halving < kHalvings; ++halving) {
+      const double middle = 0.5 * (low + high);
+      double most = -1;
+      double slope = 0;
+      for (const Share& share : shares_) {
+        const double carried = share.force + middle * share.change;
+        if (!(std::abs(carried) > most)) continue;
+        most = std::abs(carried);
+        slope = carried > 0 ? share.change : -share.change;
+      }
+      (slope > 0 ? high : low) = middle;
+    }
+    return high == 1 && low > 0.5 ? 1 : low == 0 && high < 0.5 ? 0 : 0.5 * (low + high);
   }
   if (largest > 0) return best;
   // Where nothing sticks and its surface is met without a slope (x + x'*abs(x')/2 at the origin), the motion rests there by the combination that

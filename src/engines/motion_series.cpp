@@ -112,6 +112,12 @@ double MotionSeries::without_inertia(int i, int k, double right) const {
   return right;
 }
 
+// x ← M⁻¹ x, of what is zero beside these places.
+void MotionSeries::solve_mass(double* x, std::span<const int> places) const {
+  if (!work_.mass_diagonal) return system_.solve_mass(work_, x);
+  for (const int i : places) x[i] = system_.massless()[i] ? 0 : x[i] / work_.inertia[i];
+}
+
 // G M⁻¹ C of order zero.
 bool MotionSeries::factorise() {
   const int count = static_cast<int>(active_.size());
@@ -121,12 +127,16 @@ bool MotionSeries::factorise() {
     const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
     std::fill_n(response, n_, 0.0);
     for (std::size_t e = 0; e < touches.size(); ++e) response[touches[e]] = g[e].c[0];
-    system_.solve_mass(work_, response);
+    solve_mass(response, touches);
     double size = 0;
     for (std::size_t e = 0; e < touches.size(); ++e) size += g[e].c[0] * response[touches[e]];
     size_[a] = size != 0 ? std::abs(size) : 1;
-    for (int i = 0; i < n_; ++i) response[i] = columns_[a * n_ + i].c[0];
-    system_.solve_mass(work_, response);
+    pushed_.clear();
+    for (int i = 0; i < n_; ++i) {
+      response[i] = columns_[a * n_ + i].c[0];
+      if (response[i] != 0) pushed_.push_back(i);
+    }
+    solve_mass(response, pushed_);
     int first = 0;
     int end = n_;
     while (first < end && response[first] == 0) ++first;
@@ -134,13 +144,18 @@ bool MotionSeries::factorise() {
     response_first_[a] = first;
     response_end_[a] = end;
   }
+  double* matrix = solver_.matrix();
+  std::fill_n(matrix, static_cast<std::size_t>(count) * count, 0.0);
   for (int a = 0; a < count; ++a) {
     const Series* g = row(active_[a]);
     const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
     for (int b = 0; b < count; ++b) {
+      // Of many rows few meet.
+      if (touches.empty() || touches.back() < response_first_[b] || touches.front() >= response_end_[b])
+        continue;
       double sum = 0;
       for (std::size_t e = 0; e < touches.size(); ++e) sum += g[e].c[0] * response_[b * n_ + touches[e]];
-      solver_.matrix()[a * count + b] = sum;
+      matrix[a * count + b] = sum;
     }
   }
   return solver_.factor(size_.data());
@@ -604,8 +619,8 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
 }
 
 // The time in which the highest coefficients of the accelerations become as large as the lowest, or as large as what is known of them. Coordinates are
-// compared by m a², as they have different units; states, which have no inertia, count where no coordinate tells. Loads that balance leave rounding,
-// and its size tells nothing about time.
+// compared by m a², as they have different units; states, which have no inertia, count where no coordinate tells, and laws where nothing else does. Loads that balance leave
+// rounding, and its size tells nothing about time.
 void MotionSeries::find_time_scale(int order, double size) {
   const auto rounding = [&](int k, int i) { return rounding_[k * (n_ + m_) + i]; };
   time_scale_ = 0;
@@ -646,6 +661,36 @@ void MotionSeries::find_time_scale(int order, double size) {
       }
       return norm;
     });
+  }
+  // A motion of constant accelerations has no time of its own. The reactions that keep them constant have one,
+  if (time_scale_ == 0 && order_ > 0) {
+    compare(size, 0.5, [&](int k) {
+      double noise = 0;
+      for (int i = 0; i < n_; ++i)
+        noise = std::max(noise, rounding(k, i) * work_.inertia[i] * rounding(k, i));
+      double norm = 0;
+      for (std::size_t a = 0; a < active_.size(); ++a) {
+        const std::vector<int>& touches = system_.relations()[active_[a].relation].touches;
+        const Series* g = row(active_[a]);
+        double weight = 0;
+        for (std::size_t e = 0; e < touches.size(); ++e)
+          weight += std::abs(g[e].c[0] * response_[a * n_ + touches[e]]);
+        norm = std::max(norm, lambda_[a].c[k] * weight * lambda_[a].c[k]);
+      }
+      return norm > noise ? norm : 0;
+    });
+  }
+  // and so have the laws that it passes through: the terms of a coefficient, or that it becomes one.
+  if (time_scale_ == 0) {
+    for (const int r : touched_) {
+      for (int j = 0; j < system_.relations()[r].tangents && !laws_[r].empty(); ++j) {
+        const Series mu = slip_coefficient(r, j);
+        compare(0, 1, [&](int k) { return std::abs(mu.c[k]); });
+        for (int k = 1; k < order && time_scale_ == 0; ++k) {
+          if (mu.c[k] != 0) time_scale_ = elementary::rough_pow(std::abs(mu.c[k]), -1.0 / k);
+        }
+      }
+    }
   }
   if (time_scale_ == 0 || !std::isfinite(time_scale_)) time_scale_ = 1;
 }

@@ -88,6 +88,7 @@ class MotionSeries {
   using Active = ReactionConditions::Row;
   void provide();  ///< memory, at the first use
   void evaluate_rows(int order);
+  void solve_mass(double* x, std::span<const int> places) const;
   [[nodiscard]] bool factorise();
   [[nodiscard]] double without_inertia(int coordinate, int order, double right) const;
   template <class Advance>
@@ -120,6 +121,7 @@ class MotionSeries {
   std::vector<double> ways_;
   std::vector<double> right_, load_, response_, size_, rounding_terms_;
   std::vector<double> terms_;                       ///< by coordinate: of its acceleration
+  std::vector<int> pushed_;                         ///< coordinates that a column has an entry for
   std::vector<int> response_first_, response_end_;  ///< by active row: entries of its response
   std::vector<std::uint8_t> slips_known_;           ///< by relation: rows_ hold its slips
   std::vector<std::uint8_t> constant_;              ///< by active row: its column has no higher coefficients

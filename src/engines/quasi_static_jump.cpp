@@ -16,6 +16,7 @@ constexpr double kFaded = 1e-5;        ///< share of the largest V below which t
 constexpr double kNearLanding = 1e-3;  ///< of the reach: a last stretch as long as this is straight
 constexpr double kFarLanding = 0.2;    ///< the same where the force was seen to lead there
 constexpr double kLegTolerance = 1e-11;
+constexpr double kSlow = 1e-6;       ///< of the forces: below it V is not resolved by its own size
 constexpr double kFirstStep = 1e-3;  ///< of a leg, as a share of the reach
 constexpr double kFarthest = 1e6;    ///< reaches after which a jump counts as endless
 constexpr double kBounce = 1e-9;     ///< of the reach: longest step that is believed to have met the end
@@ -43,8 +44,10 @@ QuasiStaticJump::QuasiStaticJump(QuasiStaticScene& scene, QuasiStaticDecision& d
                                  QuasiStaticRecords& records)
     : scene_(scene), decision_(decision), records_(records), point_(scene.point()) {
   leg_work_.resize(static_cast<std::size_t>(scene.layout.relations));
+  leg_powers_.resize(2 * static_cast<std::size_t>(scene.layout.audits));
   stages_.assign(7, std::vector<double>(scene.n));
-  for (std::vector<double>* values : {&from_, &to_, &half_, &way_, &place_}) values->resize(scene.n);
+  for (std::vector<double>* values : {&from_, &to_, &half_, &way_, &place_, &straight_})
+    values->resize(scene.n);
 }
 
 bool QuasiStaticJump::flow_direction(const std::vector<double>& q, std::vector<double>& out, double& speed) {
@@ -60,6 +63,7 @@ bool QuasiStaticJump::flow_direction(const std::vector<double>& q, std::vector<d
 bool QuasiStaticJump::flow_step(double arc, double& error) {
   double speed = 0;
   if (!flow_direction(from_, stages_[0], speed)) return false;
+  std::array<double, 7> speeds{speed};
   for (std::size_t s = 0; s < 6; ++s) {
     for (std::size_t i = 0; i < scene_.n; ++i) {
       double sum = 0;
@@ -67,6 +71,7 @@ bool QuasiStaticJump::flow_step(double arc, double& error) {
       place_[i] = from_[i] + arc * sum;
     }
     if (!flow_direction(place_, stages_[s + 1], speed)) return false;
+    speeds[s + 1] = speed;
   }
   to_ = place_;
   error = 0;
@@ -76,6 +81,14 @@ bool QuasiStaticJump::flow_step(double arc, double& error) {
     error += arc * sum * arc * sum;
   }
   error = std::sqrt(error);
+  // The direction may be the same everywhere, on a line for instance: what is left over must be resolved, too, or the place where it is balanced
+  // lies between the stages. As a length, the error of its integral over the largest that was met.
+  double sum = 0, most = std::max(fastest_, kSlow * scene_.force_scale());
+  for (std::size_t k = 0; k < 7; ++k) {
+    sum += kErrorWeights[k] * speeds[k];
+    most = std::max(most, speeds[k]);
+  }
+  if (most > 0) error = std::max(error, arc * std::abs(sum) / most);
   return true;
 }
 
@@ -160,8 +173,8 @@ QuasiStaticJump::Kick QuasiStaticJump::kick(const QuasiStaticPoint& direction, c
     arc = std::sqrt(arc);
     records_.open_instant(before);
     records_.list_changes(before);
+    rub_straight(from_, point_.q);
     scene_.here.q = point_.q;
-    rub_straight(from_);
     return Kick::gone;
   };
   double length = first;
@@ -223,6 +236,7 @@ bool QuasiStaticJump::land(double speed, double& arc) {
   // The force that is left over points there: otherwise it fades for another reason.
   if (away > 1e-12 * size_ && !(along > 0.5 * away * speed)) return false;
   if (!(away <= kNearLanding * size_) && !leads_on(away)) return false;
+  rub_straight(here.q, point_.q);
   here.q = point_.q;
   here.normal = point_.normal;
   here.tangent = point_.tangent;
@@ -241,16 +255,25 @@ void QuasiStaticJump::end_leg(double arc) {
     if (audit >= 0) dissipated[audit] += leg_work_[r];
     rubbed += leg_work_[r];
   }
+  // What the load has done beside is neither stored nor rubbed away.
+  double given = 0;
+  const auto audits = static_cast<std::size_t>(scene_.layout.audits);
+  for (std::size_t e = 0; e < audits; ++e) {
+    dissipated[e] += leg_powers_[e];
+    records_.supplied()[e] += leg_powers_[audits + e];
+    given += leg_powers_[audits + e] - leg_powers_[e];
+  }
   for (int e = 0; e < scene_.layout.audits; ++e) {
-    if (scene_.system.audits()[e].of_jumps) dissipated[e] += leg_energy_ - energy - rubbed;
+    if (scene_.system.audits()[e].of_jumps) dissipated[e] += leg_energy_ - energy + given - rubbed;
   }
   leg_energy_ = energy;
   for (std::size_t i = 0; i < scene_.n; ++i)
     scene_.largest[i] = std::max(scene_.largest[i], std::abs(scene_.here.q[i] - scene_.start[i]));
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
+  std::fill(leg_powers_.begin(), leg_powers_.end(), 0.0);
 }
 
-/// Work of friction along a stretch of a jump, at the velocity of the last flow.
+/// Works along a stretch of a jump, at the velocity of the last flow.
 void QuasiStaticJump::rub(double length) {
   const double speed = norm(flow().velocity);
   if (!(speed > 0)) return;
@@ -259,15 +282,25 @@ void QuasiStaticJump::rub(double length) {
     for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
       leg_work_[r] -= length * flow().tangent[j] * scene_.statics.slip(r, j, flow().velocity, 0) / speed;
   }
+  records_.add_works_over(flow().velocity, length / speed, leg_powers_);
 }
 
-/// The same on the straight way to `here`, with the reactions of the last flow.
-void QuasiStaticJump::rub_straight(const std::vector<double>& from) {
-  for (std::size_t i = 0; i < scene_.n; ++i) way_[i] = scene_.here.q[i] - from[i];
-  for (int r = 0; r < scene_.layout.relations; ++r) {
-    const model::Relation& relation = scene_.system.relations()[r];
-    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
-      leg_work_[r] -= flow().tangent[j] * scene_.statics.slip(r, j, way_, 0);
+/// The same on a straight way, by Gauss' rule of three places; the last flow is another one after it.
+void QuasiStaticJump::rub_straight(const std::vector<double>& from, const std::vector<double>& to) {
+  constexpr double kOuter = 0.7745966692414834;
+  constexpr std::array<std::array<double, 2>, 3> kRule{
+      {{0.5 * (1 - kOuter), 5.0 / 18}, {0.5, 8.0 / 18}, {0.5 * (1 + kOuter), 5.0 / 18}}};
+  for (const auto& [share, weight] : kRule) {
+    double speed = 0;
+    for (std::size_t i = 0; i < scene_.n; ++i) straight_[i] = from[i] + share * (to[i] - from[i]);
+    if (!flow_direction(straight_, way_, speed)) continue;
+    for (std::size_t i = 0; i < scene_.n; ++i) straight_[i] = to[i] - from[i];
+    for (int r = 0; r < scene_.layout.relations; ++r) {
+      const model::Relation& relation = scene_.system.relations()[r];
+      for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+        leg_work_[r] -= weight * flow().tangent[j] * scene_.statics.slip(r, j, straight_, 0);
+    }
+    records_.add_works_over(straight_, weight, leg_powers_);
   }
 }
 
@@ -351,6 +384,7 @@ QuasiStaticJump::Step QuasiStaticJump::flow_on(bool faded, double& step, double&
 void QuasiStaticJump::begin() {
   leg_energy_ = records_.energy_of(scene_.here.q);
   std::fill(leg_work_.begin(), leg_work_.end(), 0.0);
+  std::fill(leg_powers_.begin(), leg_powers_.end(), 0.0);
   undecided_ = scene_.mode;
   size_ = scene_.reach();
 }
@@ -380,7 +414,8 @@ QuasiStaticJump::Outcome QuasiStaticJump::along(const QuasiStaticPoint& directio
 
 /// From where the force that is left over leads, leg by leg; `arc` lies behind already.
 QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
-  double fastest = 0, step = 0, total = 0;
+  double step = 0, total = 0;
+  fastest_ = 0;
   while (true) {
     if (scene_.cancelled()) return Outcome::failed;
     scene_.patience.look();
@@ -391,15 +426,15 @@ QuasiStaticJump::Outcome QuasiStaticJump::follow(double arc) {
     if (flow_guards(&scene_.fired) < 0) {
       if (arc > 0) end_leg(arc);
       total += arc;
-      arc = step = fastest = 0;
+      arc = step = fastest_ = 0;
       bool moves = false;
       if (!next_leg(moves)) return Outcome::failed;
       if (!moves) return Outcome::balanced;
       continue;
     }
     undecided_ = scene_.mode;
-    fastest = std::max(fastest, speed);
-    const bool faded = speed <= kFaded * fastest;
+    fastest_ = std::max(fastest_, speed);
+    const bool faded = speed <= kFaded * fastest_;
     if (faded && land(speed, arc)) break;
     if (total + arc > kFarthest * size_)
       return lose("a jump finds no equilibrium: the forces never come to balance");

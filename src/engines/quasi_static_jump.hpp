@@ -53,19 +53,21 @@ class QuasiStaticJump {
   [[nodiscard]] Step flow_on(bool faded, double& step, double& arc);
   Outcome lose(const char* message);
   void rub(double length);
-  void rub_straight(const std::vector<double>& from);
+  void rub_straight(const std::vector<double>& from, const std::vector<double>& to);
   void end_leg(double arc);
   [[nodiscard]] QuasiStaticDecision::Flow& flow() { return decision_.flow(); }
 
   QuasiStaticScene& scene_;
   QuasiStaticDecision& decision_;
   QuasiStaticRecords& records_;
-  Mode undecided_;                ///< of the leg that is followed
-  double size_ = 1;               ///< reach where the jump began
-  double leg_energy_ = 0;         ///< where the present leg began
-  std::vector<double> leg_work_;  ///< friction work at the contacts in it, by relation
+  Mode undecided_;                  ///< of the leg that is followed
+  double size_ = 1;                 ///< reach where the jump began
+  double fastest_ = 0;              ///< largest V of the leg
+  double leg_energy_ = 0;           ///< where the present leg began
+  std::vector<double> leg_work_;    ///< friction work at the contacts in it, by relation
+  std::vector<double> leg_powers_;  ///< works of the elements in it, by audit element: dissipated, supplied
   std::vector<std::vector<double>> stages_;
-  std::vector<double> from_, to_, half_, way_, place_;
+  std::vector<double> from_, to_, half_, way_, place_, straight_;
   QuasiStaticPoint point_;
 };
 

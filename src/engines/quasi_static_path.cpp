@@ -6,9 +6,13 @@
 namespace judder::engines {
 namespace {
 
-constexpr double kGuardNoise = 1e-13;    ///< share of its size by which a guard may be below zero
-constexpr double kLeastGap = 1e-4;       ///< of the reach
+constexpr double kGuardNoise = 1e-13;  ///< share of its size by which a guard may be below zero
+constexpr double kLeastGap = 1e-4;     ///< of the reach
+constexpr double kLocated =
+    4 *
+    kGuardNoise;  ///< share of its size by which a guard that was located may be off: it is met within its noise
 constexpr double kFold = 1e-7;           ///< dt/ds below this is a fold
+constexpr double kNearFold = 1e-4;       ///< dt/ds from which one may lie within a step
 constexpr double kFirstStep = 1.0 / 16;  ///< share of the way to the next known time
 constexpr int kHalvings = 80;
 
@@ -159,7 +163,7 @@ double QuasiStaticPath::curve_error(const QuasiStaticPoint& from, const QuasiSta
       const double present = std::max({size, std::abs(a[i]), std::abs(b[i])});
       if (!(present > 0)) continue;
       const double miss = std::abs(hermite(0.5, a[i], arc * a_rate[i], b[i], arc * b_rate[i]) - half[i]);
-      worst = std::max(worst, miss / (scene_.options.tolerance * present));
+      worst = std::max(worst, (miss - kLocated * present) / (scene_.options.tolerance * present));
     }
   };
   const double force = scene_.force_scale();
@@ -174,7 +178,9 @@ double QuasiStaticPath::curve_error(const QuasiStaticPoint& from, const QuasiSta
                                      arc * std::abs(from.gap_rate[r]), kLeastGap * length * scene_.reach()});
     const double miss = std::abs(
         hermite(0.5, from.gap[r], arc * from.gap_rate[r], to.gap[r], arc * to.gap_rate[r]) - middle.gap[r]);
-    if (present > 0) worst = std::max(worst, miss / (scene_.options.tolerance * present));
+    // A reaction that ended within its noise has left the body off the new path by as much.
+    const double off = kLocated * length * scene_.reach();
+    if (present > 0) worst = std::max(worst, (miss - off) / (scene_.options.tolerance * present));
   }
   return worst;
 }
@@ -202,14 +208,24 @@ QuasiStaticPath::End QuasiStaticPath::advance(double limit) {
   if (!(arc_step_ > 0)) arc_step_ = kFirstStep * left / std::max(here.t_rate, kFold);
   const double shortest = 4 * 2.220446049250313e-16 * (std::abs(here.t) + left);
   const double size = scene_.reach();
+  bool beyond = false;  // a longer step has ended behind a fold
+  // Where time nearly stands still a step is long enough to see it go on, or to see that it does not.
+  if (here.t_rate > kFold && here.t_rate < kNearFold)
+    arc_step_ = std::max(arc_step_, 4 * shortest / here.t_rate);
   for (int attempt = 0; attempt < 200; ++attempt) {
     scene_.patience.look();
     double arc = arc_step_;
     if (options.max_step > 0) arc = std::min(arc, options.max_step / std::max(here.t_rate, kFold));
     const bool to_limit = here.t + 1.0001 * arc * here.t_rate >= limit;
     if (to_limit) arc = left / here.t_rate;
-    if (arc * here.t_rate < shortest && here.t_rate > kFold)
+    if (arc * here.t_rate < shortest && here.t_rate > kFold) {
+      // Between here and the fold there is no other time.
+      if (beyond) {
+        next_ = here;
+        return End::fold;
+      }
       return fails("the path cannot be followed: its step has become too small", Reason::step_too_small);
+    }
     predict(arc, limit, to_limit);
     const bool corrected = to_limit ? statics.correct(next_, scene_.no_border, 1)
                                     : statics.correct(next_, here.q_rate, here.t_rate);
@@ -238,6 +254,7 @@ QuasiStaticPath::End QuasiStaticPath::advance(double limit) {
     if (next_.t_rate <= kFold || next_.t <= here.t) {
       // Beyond the fold, or just there: the last point from which time still goes on is near enough where steps no longer resolve it.
       if (here.t_rate > 4 * kFold && arc_step_ > 1e-10 * (size + real)) {
+        beyond = true;
         arc_step_ = arc / 2;
         continue;
       }

@@ -154,6 +154,24 @@ void QuasiStaticRecords::powers_at(const QuasiStaticPoint& point, std::vector<do
   }
 }
 
+/// Powers are linear in the velocity, but for what changes with time alone: that stands still.
+void QuasiStaticRecords::add_works_over(const std::vector<double>& way, double factor,
+                                        std::vector<double>& works) {
+  const auto audits = static_cast<std::size_t>(scene_.layout.audits);
+  std::vector<double>& in = scene_.work.in;
+  for (const double sign : {1.0, 0.0}) {
+    for (std::size_t i = 0; i < scene_.n; ++i) in[scene_.layout.v() + i] = sign * way[i];
+    std::fill(element_powers_.begin(), element_powers_.end(), 0.0);
+    scene_.system.powers(scene_.work, element_powers_.data());
+    for (std::size_t e = 0; e < audits; ++e) {
+      const model::AuditInfo& info = scene_.system.audits()[e];
+      if (info.power < 0) continue;
+      const double work = factor * element_powers_[info.power] * (sign > 0 ? 1 : -1);
+      works[info.dissipative ? e : audits + e] += info.dissipative ? -work : work;
+    }
+  }
+}
+
 void QuasiStaticRecords::measure_step(const QuasiStaticPoint& from, const QuasiStaticPoint& middle,
                                       const QuasiStaticPoint& to, double arc) {
   if (scene_.layout.audits == 0) return;

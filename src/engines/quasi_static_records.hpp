@@ -44,6 +44,8 @@ class QuasiStaticRecords {
   /// Powers along a step of this arc length, whose middle is on the path.
   void measure_step(const QuasiStaticPoint& from, const QuasiStaticPoint& middle, const QuasiStaticPoint& to,
                     double arc);
+  /// Adds the works of elements over a short way at a frozen time, where the equations stand, by audit element: dissipated, then supplied.
+  void add_works_over(const std::vector<double>& way, double factor, std::vector<double>& works);
   /// From here on works are those at this share of the step.
   void work_up_to(double share);
   /// The step is over.

@@ -76,6 +76,7 @@ void QuasiStaticEngine::Run::begin(const Moment* resume) {
   watch_counts_.assign(scene_.system.watches().size(), 0);
   resumed_ = resume != nullptr && resume->started;
   if (resumed_) return take_up(*resume);
+  if (resume != nullptr) scene_.start_at(*resume);
   timetable_.sides_after(scene_.here.t, scene_.mode.side);
   scene_.statics.set_mode(scene_.mode);
   if (!scene_.place()) {

@@ -49,6 +49,14 @@ void QuasiStaticScene::restart(const EngineOptions& how) {
   here.t_rate = 1;
 }
 
+void QuasiStaticScene::start_at(const Moment& moment) {
+  load_start(system, &moment, work);
+  static_cast<void>(system.begin(work));  // whether it can has been asked (moment_problem)
+  std::copy_n(work.in.begin() + layout.q(), layout.coordinates, start.begin());
+  std::copy_n(work.in.begin() + layout.side(), layout.switches, mode.side.begin());
+  here.q = start;
+}
+
 double QuasiStaticScene::reach() const {
   double size = 0;
   for (std::size_t i = 0; i < n; ++i) size = std::max({size, largest[i], std::abs(here.q[i])});

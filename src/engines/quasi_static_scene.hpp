@@ -29,6 +29,8 @@ struct QuasiStaticScene {
   explicit QuasiStaticScene(const model::System& model);
   /// Of a run that begins: from the start of the model, in no mode.
   void restart(const EngineOptions& how);
+  /// The places of a Moment that has not begun to move, in place of those of the model; velocities mean nothing here.
+  void start_at(const Moment& moment);
   /// A point with places for everything.
   [[nodiscard]] QuasiStaticPoint point() const;
 

@@ -159,12 +159,12 @@ bool ReactionConditions::list(const model::System& system, const model::Workspac
     if (conditions.size() > kMost) return false;
   }
   for (const Condition& condition : conditions) {
-    double largest = 0;
-    for (const double weight : condition.weight) largest = std::max(largest, weight);
+    double first = 0;  // the unit of the condition is that of its first law, whatever the others are
     for (std::size_t i = 0; i < laws.size(); ++i) {
       if (condition.weight[i] == 0) continue;
+      if (first == 0) first = condition.weight[i];
       parts_.push_back(laws[i]);
-      parts_.back().weight = condition.weight[i] / largest;
+      parts_.back().weight = condition.weight[i] / first;
     }
     first_.push_back(static_cast<int>(parts_.size()));
   }

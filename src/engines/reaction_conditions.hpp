@@ -25,7 +25,7 @@ class ReactionConditions {
     int relation = 0;
     int tangent = -1;  ///< −1: the normal row
   };
-  /// weight · side λ_N, or weight · (μ_s L − side λ_T).
+  /// weight · side λ_N, or weight · (μ_s L − side λ_T). The weight of the first part of a condition is 1.
   struct Part {
     int relation = 0;
     int tangent = -1;

@@ -245,10 +245,14 @@ Node Graph::Data::intern(Entry entry, std::span<const Term> operands) {
 }
 
 Node Graph::Data::constant(Number value) {
+  const bool is_zero = value == 0;  // one zero only
+  if (is_zero && zero.index < entries.size()) return zero;
   Entry e;
   e.kind = NodeKind::constant;
-  e.value = value == 0 ? Number(0.0) : value;  // one zero only
-  return intern(e, {});
+  e.value = is_zero ? Number(0.0) : value;
+  const Node made = intern(e, {});
+  if (is_zero) zero = made;
+  return made;
 }
 
 // c R sin² u + c R cos² u = c R. Returns whether a pair was found; the caller collects again.

@@ -144,6 +144,7 @@ struct Graph::Data {
   std::vector<Term> pool;
   std::uint32_t formulas = 0;  ///< nodes that are no constants
   NodeTable index;
+  Node zero{~std::uint32_t{0}};  ///< the constant 0, once it was asked for
   std::vector<std::string> names;
   std::vector<Node> variable_nodes;
   std::vector<Switch> switches;

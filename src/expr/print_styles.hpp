@@ -86,19 +86,30 @@ inline std::string latex_word(std::string_view word) {
   return escaped.empty() ? out : out + "_{\\mathrm{" + escaped + "}}";
 }
 
-/// x, x', x[3]', phi1: the name of a variable in mathematical dress. Anything else is set as plain text.
-inline std::string latex_name(std::string_view name) {
+/// The parts of the name of a variable: x[3]' is x, 3, and one prime.
+struct NameParts {
+  std::string_view core, index;
   std::size_t primes = 0;
-  while (primes < name.size() && name[name.size() - 1 - primes] == '\'') ++primes;
-  std::string_view core = name.substr(0, name.size() - primes);
-  std::string index;
-  if (const std::size_t open = core.find('['); open != std::string_view::npos && core.back() == ']') {
-    index = core.substr(open + 1, core.size() - open - 2);
-    core = core.substr(0, open);
+  bool plain = false;  ///< the core is a word
+};
+
+[[nodiscard]] inline NameParts parts_of(std::string_view name) {
+  NameParts out;
+  while (out.primes < name.size() && name[name.size() - 1 - out.primes] == '\'') ++out.primes;
+  out.core = name.substr(0, name.size() - out.primes);
+  if (const std::size_t open = out.core.find('['); open != std::string_view::npos && out.core.back() == ']') {
+    out.index = out.core.substr(open + 1, out.core.size() - open - 2);
+    out.core = out.core.substr(0, open);
   }
-  const bool plain = !core.empty() && std::all_of(core.begin(), core.end(), [](char c) {
+  out.plain = !out.core.empty() && std::all_of(out.core.begin(), out.core.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   });
+  return out;
+}
+
+/// x, x', x[3]', phi1: the name of a variable in mathematical dress. Anything else is set as plain text.
+inline std::string latex_name(std::string_view name) {
+  const auto [core, index, primes, plain] = parts_of(name);
   const bool plain_index = std::all_of(index.begin(), index.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ',' || c == ' ' || c == '-';
   });
@@ -117,7 +128,7 @@ inline std::string latex_name(std::string_view name) {
   std::string out = latex_word(core);
   if (primes > 0)
     out = std::string(primes == 1 ? "\\dot{" : primes == 2 ? "\\ddot{" : "\\dddot{") + out + "}";
-  return index.empty() ? out : "{" + out + "}_{" + index + "}";
+  return index.empty() ? out : "{" + out + "}_{" + std::string(index) + "}";
 }
 
 class Latex {
@@ -252,17 +263,7 @@ inline std::string mathml_word(std::string_view word) {
 
 /// x, x', x[3]', phi1, as latex_name.
 inline std::string mathml_name(std::string_view name) {
-  std::size_t primes = 0;
-  while (primes < name.size() && name[name.size() - 1 - primes] == '\'') ++primes;
-  std::string_view core = name.substr(0, name.size() - primes);
-  std::string_view index;
-  if (const std::size_t open = core.find('['); open != std::string_view::npos && core.back() == ']') {
-    index = core.substr(open + 1, core.size() - open - 2);
-    core = core.substr(0, open);
-  }
-  const bool plain = !core.empty() && std::all_of(core.begin(), core.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
+  const auto [core, index, primes, plain] = parts_of(name);
   if (!plain || primes > 3) return "<mtext>" + mathml_text(name) + "</mtext>";
   static constexpr std::array<const char*, 4> kDots{"", "˙", "¨", "⃛"};
   std::string out = mathml_word(core);

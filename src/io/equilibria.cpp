@@ -98,25 +98,7 @@ std::string eigenvalue_text(const std::vector<std::complex<double>>& values) {
   return values.size() > kMost ? out + ", …" : out;
 }
 
-void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std::string& out) {
-  out += "  " + in_line(judged.where) + ": " + statuses(survey, judged.state) + "\n";
-  out += "    at " + place_text(survey, judged.state);
-  const std::string reactions = reactions_text(survey, judged.state);
-  out += (reactions.empty() ? "" : "; " + reactions) + "\n";
-  const analysis::RestJudgement& j = judged.judgement;
-  out += "    " + verdict(j) + ": " + in_line(j.why) + "\n";
-  out += "    " + margin_text(j) + "\n";
-  if (!j.eigenvalues.empty()) out += "    eigenvalues " + eigenvalue_text(j.eigenvalues) + "\n";
-  if (j.critical_scale) {
-    out += std::string("    ") + (j.flutter ? "flutter" : "divergence") + " sets in ";
-    out += j.critical_mu ? "at the coefficient " + to_text(*j.critical_mu, 8)
-                         : "where the coefficients of what slides are " + to_text(*j.critical_scale, 8) +
-                               " times theirs";
-    out += "\n";
-  }
-  for (const std::string& mode : j.other_modes) out += "    may also begin: " + in_line(mode) + "\n";
-  if (!judged.experiment) return;
-  const analysis::Experiment& e = *judged.experiment;
+void experiment_text(const analysis::Experiment& e, std::string& out) {
   out += std::string("    experiment: ") + analysis::name(e.stability) + ", " + in_line(e.why) + "\n";
   // The worst of each kind and size; JSON has all of them.
   TextTable table({"disturbance", "size", "largest", "last", "at rest", "farthest after"}, {1, 2, 3});
@@ -159,11 +141,31 @@ void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std
     out += "      " + std::to_string(lost) + " pushes could not be followed to the end; --json says why\n";
 }
 
+void judged_text(const RestSurvey& survey, const RestSurvey::Judged& judged, std::string& out) {
+  out += "  " + in_line(judged.where) + ": " + statuses(survey, judged.state) + "\n";
+  out += "    at " + place_text(survey, judged.state);
+  const std::string reactions = reactions_text(survey, judged.state);
+  out += (reactions.empty() ? "" : "; " + reactions) + "\n";
+  const analysis::RestJudgement& j = judged.judgement;
+  out += "    " + verdict(j) + ": " + in_line(j.why) + "\n";
+  out += "    " + margin_text(j) + "\n";
+  if (!j.eigenvalues.empty()) out += "    eigenvalues " + eigenvalue_text(j.eigenvalues) + "\n";
+  if (j.critical_scale) {
+    out += std::string("    ") + (j.flutter ? "flutter" : "divergence") + " sets in ";
+    out += j.critical_mu ? "at the coefficient " + to_text(*j.critical_mu, 8)
+                         : "where the coefficients of what slides are " + to_text(*j.critical_scale, 8) +
+                               " times theirs";
+    out += "\n";
+  }
+  for (const std::string& mode : j.other_modes) out += "    may also begin: " + in_line(mode) + "\n";
+  if (judged.experiment) experiment_text(*judged.experiment, out);
+}
+
 std::string search_text(const RestSurvey& survey) {
   const analysis::RestSearch& search = *survey.search;
   std::string out =
-      "at t = " + to_text(survey.time, 9) + ": " + std::to_string(search.rests.size()) +
-      " rest states found from " + std::to_string(search.starts) + " starts for each of " +
+      "at t = " + to_text(survey.time, 9) + ": " + counted(search.rests.size(), "rest state", "rest states") +
+      " found from " + std::to_string(search.starts) + " starts for each of " +
       std::to_string(search.choices) +
       " choices of statuses\nThe model is not affine at rest: there may be others (a search proves nothing)";
   if (search.left_out > 0)
@@ -182,8 +184,21 @@ std::string search_text(const RestSurvey& survey) {
                             : search.names[i] + " = " + to_text(rest.state.x[i], 9));
     }
     for (const double share : rest.share) out += "; share of the upper side " + to_text(share, 6);
+    if (rest.dimension > 0) {
+      out += "\n  a family of dimension " + std::to_string(rest.dimension);
+      for (std::size_t i = rest.state.x.size(); i < rest.family.size(); ++i)
+        out += ", " + in_line(range_text(rest.family[i]));
+      if (rest.dimension > 1) out += " (local extremes)";
+      if (!rest.whole) out += " (lost on the way: it may be larger)";
+    }
+    for (const analysis::FoundRest::End& end : rest.ends) {
+      out += "\n  to " + in_line(end.meaning) + " at";
+      for (std::size_t i = 0; i < end.state.x.size(); ++i)
+        out += (i == 0 ? " " : ", ") + in_line(search.names[i]) + " = " + to_text(end.state.x[i], 9);
+    }
     out += std::string("\n  ") + analysis::name(rest.stability) + ": " + in_line(rest.why) + "\n";
     if (!rest.eigenvalues.empty()) out += "  eigenvalues " + eigenvalue_text(rest.eigenvalues) + "\n";
+    if (rest.experiment) experiment_text(*rest.experiment, out);
   }
   return out;
 }
@@ -218,6 +233,15 @@ Json complex_json(const std::vector<std::complex<double>>& values) {
   });
 }
 
+Json experiment_json(const analysis::Experiment& e) {
+  return object("stability", analysis::name(e.stability), "why", e.why, "pushes",
+                list_of(e.pushes, [](const analysis::Push& push) {
+                  return object("kind", analysis::name(push.kind), "what", push.what, "size",
+                                json_number(push.size), "largest", json_number(push.largest), "last",
+                                json_number(push.last), "at_rest", push.at_rest, "problem", push.problem);
+                }));
+}
+
 Json judged_json(const RestSurvey& survey, const RestSurvey::Judged& judged) {
   Json out = state_json(survey, judged.state);
   const analysis::RestJudgement& j = judged.judgement;
@@ -238,13 +262,7 @@ Json judged_json(const RestSurvey& survey, const RestSurvey::Judged& judged) {
   out["ambiguous"] = j.ambiguous;
   out["other_modes"] = j.other_modes;
   if (!judged.experiment) return out;
-  out["experiment"] =
-      object("stability", analysis::name(judged.experiment->stability), "why", judged.experiment->why,
-             "pushes", list_of(judged.experiment->pushes, [](const analysis::Push& push) {
-               return object("kind", analysis::name(push.kind), "what", push.what, "size",
-                             json_number(push.size), "largest", json_number(push.largest), "last",
-                             json_number(push.last), "at_rest", push.at_rest, "problem", push.problem);
-             }));
+  out["experiment"] = experiment_json(*judged.experiment);
   return out;
 }
 
@@ -344,9 +362,18 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
       Json x = Json::object(), words = Json::object();
       for (std::size_t i = 0; i < rest.state.x.size(); ++i) x[search.names[i]] = json_number(rest.state.x[i]);
       for (const auto& [place, word] : rest.words) words[place] = word;
-      return object("x", x, "words", words, "pseudo", rest.pseudo, "share", rest.share, "residual",
-                    json_number(rest.residual), "stability", analysis::name(rest.stability), "why", rest.why,
-                    "eigenvalues", complex_json(rest.eigenvalues), "family", ranges_json(rest.family));
+      Json made = object("x", x, "words", words, "pseudo", rest.pseudo, "share", rest.share, "residual",
+                         json_number(rest.residual), "stability", analysis::name(rest.stability), "why",
+                         rest.why, "eigenvalues", complex_json(rest.eigenvalues), "dimension", rest.dimension,
+                         "family", ranges_json(rest.family), "whole", rest.whole, "ends",
+                         list_of(rest.ends, [&](const analysis::FoundRest::End& end) {
+                           Json at = Json::object();
+                           for (std::size_t i = 0; i < end.state.x.size(); ++i)
+                             at[search.names[i]] = json_number(end.state.x[i]);
+                           return object("meaning", end.meaning, "x", at);
+                         }));
+      if (rest.experiment) made["experiment"] = experiment_json(*rest.experiment);
+      return made;
     });
     return json_text(std::move(out));
   }
@@ -374,33 +401,38 @@ std::string equilibria_json(const RestSurvey& survey, const std::string& model) 
   return json_text(std::move(out));
 }
 
-std::string family_changes_text(const std::vector<analysis::FamilyChange>& changes,
-                                const analysis::Sweep& sweep) {
+std::string family_changes_text(const analysis::FamilyChanges& found, const analysis::Sweep& sweep) {
   const std::string name = in_line(sweep.name);
   std::string out =
       name + " from " + to_text(sweep.from, 9) + " to " + to_text(sweep.to, 9) + ", " +
-      std::to_string(sweep.count) + " values: " +
-      (changes.empty() ? "families do not change" : counted(changes.size(), "change", "changes")) +
-      "; what comes and goes between two values is not seen\n";
+      std::to_string(found.values) + " values looked at: " +
+      (found.changes.empty() ? "families do not change"
+                             : counted(found.changes.size(), "change", "changes")) +
+      "; what comes and goes between them is seen where its margin dips towards zero, and no proof\n";
+  if (found.cut)
+    out += "there were too many changes to look at all of them: give a shorter range, or fewer values\n";
   const auto list = [&](const char* side, const std::vector<std::string>& families) {
     for (const std::string& family : families) out += std::string("  ") + side + in_line(family) + "\n";
     if (families.empty()) out += std::string("  ") + side + "no rest states\n";
   };
-  for (const analysis::FamilyChange& change : changes) {
+  for (const analysis::FamilyChange& change : found.changes) {
     out += "\nat " + name + " = " + to_text(change.value, 8) + "\n";
     list("before  ", change.below);
+    for (const std::vector<std::string>& between : change.together) list("there   ", between);
     list("behind  ", change.above);
   }
   return out;
 }
 
-std::string family_changes_json(const std::vector<analysis::FamilyChange>& changes,
-                                const analysis::Sweep& sweep) {
-  return json_text(object(
-      "parameter", sweep.name, "from", json_number(sweep.from), "to", json_number(sweep.to), "values",
-      sweep.count, "changes", list_of(changes, [](const analysis::FamilyChange& change) {
-        return object("value", json_number(change.value), "before", change.below, "behind", change.above);
-      })));
+std::string family_changes_json(const analysis::FamilyChanges& found, const analysis::Sweep& sweep) {
+  return json_text(
+      object("parameter", sweep.name, "from", json_number(sweep.from), "to", json_number(sweep.to), "values",
+             sweep.count, "looked_at", found.values, "cut", found.cut, "changes",
+             list_of(found.changes, [](const analysis::FamilyChange& change) {
+               return object("value", json_number(change.value), "first", json_number(change.first), "last",
+                             json_number(change.last), "before", change.below, "together", change.together,
+                             "behind", change.above);
+             })));
 }
 
 std::string equilibria_csv(const RestSurvey& survey) {

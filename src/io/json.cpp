@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <span>
 
+#include "io/base64.hpp"
 #include "io/json_values.hpp"
+#include "io/run_document.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/io/version.hpp"
@@ -246,7 +248,7 @@ Json monitors_json(const std::vector<engines::Monitor>& monitors) {
   return out;
 }
 
-Json run_document(const RunSummary& summary) {
+Json document_of(const RunSummary& summary) {
   const model::RunOptions& used = summary.options;
   Json options = object("from", json_number(used.from), "until", json_number(used.until), "tolerance",
                         json_number(used.tolerance), "step", json_number(used.step), "max_step",
@@ -315,8 +317,24 @@ std::string with_intervals(std::string text, const RunSummary& summary) {
 
 }  // namespace
 
+Json run_document(const RunSummary& summary) {
+  Json out = document_of(summary);
+  out["intervals"] = list_of(summary.intervals, [](const RunSummary::Interval& interval) {
+    return object("contact", interval.contact, "from", json_number(interval.from), "to",
+                  json_number(interval.to), "peak", json_number(interval.peak), "impulse",
+                  json_number(interval.impulse));
+  });
+  return out;
+}
+
 std::string run_json(const RunSummary& summary) {
-  return with_intervals(json_text(run_document(summary)), summary);
+  Json out = document_of(summary);
+  const simulate::CurvePoints& curve = summary.curve;
+  if (!curve.times.empty())
+    out["curve"] = object("columns", curve.columns, "points", curve.times.size(), "times",
+                          base64_of(std::span<const double>(curve.times)), "values",
+                          base64_of(std::span<const double>(curve.values)));
+  return with_intervals(json_text(std::move(out)), summary);
 }
 
 std::string names_json(const std::string& which, const std::vector<std::string>& names) {
@@ -350,6 +368,31 @@ std::string error_json(int exit_code, std::string_view message, std::string_view
   if (more.is_object()) out.update(more);
   return json_text(std::move(out));
 }
+
+namespace {
+
+/// Nothing if it is not what run_json() writes.
+simulate::CurvePoints curve_of(const ReadJson& json) {
+  simulate::CurvePoints out;
+  if (!json.is_object()) return out;
+  const auto numbers = [&json](const char* name) -> std::vector<double> {
+    const auto found = json.find(name);
+    if (found == json.end() || !found->is_string()) return {};
+    return doubles_of_base64(found->get_ref<const std::string&>()).value_or(std::vector<double>());
+  };
+  const auto columns = json.find("columns");
+  if (columns == json.end() || !columns->is_array()) return out;
+  for (const ReadJson& name : *columns)
+    out.columns.push_back(name.is_string() ? name.get<std::string>() : "");
+  out.times = numbers("times");
+  out.values = numbers("values");
+  const auto later = [](double a, double b) { return !(b > a); };
+  const bool ascending = std::adjacent_find(out.times.begin(), out.times.end(), later) == out.times.end();
+  if (out.values.size() != out.times.size() * out.columns.size() || !ascending) return {};
+  return out;
+}
+
+}  // namespace
 
 EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_intervals) {
   EarlierPart out;
@@ -396,11 +439,17 @@ EarlierPart read_earlier_part(std::string_view run_json, std::size_t most_interv
                   reached == end.end() ? std::nan("") : number(*reached), text("where"), text("message")};
   }
   if (const double seconds = number(part("wall_seconds")); seconds >= 0) out.wall_seconds = seconds;
+  out.curve = curve_of(part("curve"));
   return out;
 }
 
+simulate::CurvePoints read_curve(std::string_view run_json) {
+  const ReadJson in = ReadJson::parse(run_json, nullptr, false);
+  return in.is_object() && in.contains("curve") ? curve_of(in["curve"]) : simulate::CurvePoints();
+}
+
 std::string run_json(const RunSummary& summary, const std::vector<Event>& events) {
-  Json out = run_document(summary);
+  Json out = document_of(summary);
   Json list = Json::array();
   for (const Event& event : events) {
     Json item{{"time", json_number(event.time)}};

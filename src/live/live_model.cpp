@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "io/run_document.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/printable.hpp"
 #include "judder/io/json.hpp"
@@ -14,6 +15,7 @@
 #include "judder/simulate/simulate.hpp"
 #include "judder/tasks/memory_run.hpp"
 #include "report/page_run.hpp"
+#include "report/put_curve.hpp"
 #include "report/read_thinned.hpp"
 
 namespace judder::live {
@@ -171,13 +173,14 @@ Json LiveModel::Data::run_json(const io::LoadedModel& model, tasks::MemoryRun& r
     const auto first = run.data.columns.begin() + 1;
     run.data.columns.erase(first, first + 2 * system.layout().coordinates);
   }
+  report::put_curve(run.data, run.summary.curve);
   Json extremes = report::page_extremes(run.data);
   report::thin_rows(run.data, report::most_page_rows(run.data));
   io::RunHead names;
   names.title = model.compiled.title;
   names.engine = run.summary.engine;
   names.labels = io::labels_of(model.file.spec);
-  const Json head = Json::parse(io::run_json(run.summary), nullptr, false);
+  const Json head = io::run_document(run.summary);
   report::RowNumbers plots;
   Json out = report::describe_run(run.data, head, names, facts, rows, plots);
   out["extremes"] = std::move(extremes);
@@ -210,6 +213,7 @@ std::string LiveModel::run(std::string_view request,
     how.model = asked.model;
     how.until = asked.until;
     how.coordinates = true;
+    how.curve = true;
     how.progress = progress;
     tasks::MemoryRun run = tasks::run_in_memory(how, model);
     if (run.ran) out["run"] = data_->run_json(model, run);

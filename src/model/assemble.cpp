@@ -312,6 +312,33 @@ std::vector<Node> Builder::find_mass_pattern() {
   return entries;
 }
 
+// A gap whose slopes are 1 and −1, and whose value and rate each take one operation at most.
+std::optional<PlainGap> Builder::plain_gap(const RelationDraft& r, const Relation& made,
+                                           std::span<const double> zeros) const {
+  const expr::Program& gap = made.gap;
+  if (!r.has_normal || gap.length() > 2 || !is_zero(r.gap_time)) return std::nullopt;
+  if (graph.tape() != nullptr) return std::nullopt;  // an offset may be another number later
+  PlainGap out;
+  int slopes = 0;
+  for (const int i : made.touches) {
+    const Node slope = r.w[static_cast<std::size_t>(i)];
+    if (is_zero(slope)) continue;
+    if (!graph.is_constant(slope) || ++slopes > 2) return std::nullopt;
+    const double sign = graph.value(slope).raw();
+    if (sign != 1 && sign != -1) return std::nullopt;
+    (slopes == 1 ? out.first : out.second) = i;
+    (slopes == 1 ? out.first_sign : out.second_sign) = sign;
+  }
+  if (slopes == 0 || gap.only(0).length() > 1 || gap.only(1).length() > 1) return std::nullopt;
+  for (const Variable x : all_variables(r.gap)) {
+    const auto is = [&](int i) { return i >= 0 && x == coordinates[static_cast<std::size_t>(i)].q; };
+    if (!is(out.first) && !is(out.second)) return std::nullopt;
+  }
+  out.offset = graph.evaluate(r.gap, zeros);
+  if (out.second >= 0 && out.offset != 0) return std::nullopt;
+  return out;
+}
+
 void Builder::assemble() {
   System::Data& d = *system.data_;
   const std::size_t n = coordinates.size(), m = states.size();
@@ -452,6 +479,7 @@ void Builder::assemble() {
   // --- relations ---
   tangent = 0;
   std::vector<Node> gaps;
+  const std::vector<double> zeros(graph.variable_count(), 0.0);
   std::vector<int> audit_of(relations.size(), -1);
   for (std::size_t a = 0; a < audits.size(); ++a) {
     if (audits[a].relation >= 0) audit_of[static_cast<std::size_t>(audits[a].relation)] = static_cast<int>(a);
@@ -488,19 +516,13 @@ void Builder::assemble() {
     out.bristles = r.bristles;
     out.reads_closed = reads[r.closed];
     out.audit = audit_of[k];
-    if (r.has_gap) {
-      const Node gap[] = {r.gap, r.gap_rate};
-      out.gap = program(gap);
-      append(gaps, {r.gap, r.gap_rate});
-      d.with_gap.push_back(static_cast<int>(k));
-    }
     std::vector<bool> touched(n, false);
     const auto touch = [&](const std::vector<Node>& entries) {
       for (std::size_t i = 0; i < entries.size(); ++i) touched[i] = touched[i] || !is_zero(entries[i]);
     };
     if (r.has_normal) {
       touch(r.w);
-      touch(r.push);
+      if (r.own_push) touch(r.push);
     }
     for (int j = 0; j < out.tangents; ++j) {
       touch(r.slip[static_cast<std::size_t>(j)].w);
@@ -508,6 +530,17 @@ void Builder::assemble() {
     }
     for (std::size_t i = 0; i < n; ++i) {
       if (touched[i]) out.touches.push_back(static_cast<int>(i));
+    }
+    if (r.has_gap) {
+      const Node gap[] = {r.gap, r.gap_rate};
+      out.gap = program(gap);
+      if (const auto plain = plain_gap(r, out, zeros)) {
+        d.plain_gaps.push_back(*plain);
+        d.plain_gaps.back().relation = static_cast<int>(k);
+      } else {
+        append(gaps, {r.gap, r.gap_rate});
+        d.with_gap.push_back(static_cast<int>(k));
+      }
     }
     const auto append_row = [&out](std::vector<Node>& to, const std::vector<Node>& row) {
       for (const int i : out.touches) to.push_back(row[static_cast<std::size_t>(i)]);

@@ -421,6 +421,9 @@ struct Builder {
   std::vector<Node> simple_gaps(const Contact& contact, const std::string& name,
                                 const std::vector<Index>& indices);
   /// The gaps of which this one is the smallest; itself where it has no such corner.
+  /// `zeros`: of all variables.
+  [[nodiscard]] std::optional<PlainGap> plain_gap(const RelationDraft& r, const Relation& made,
+                                                  std::span<const double> zeros) const;
   std::vector<Node> least_gaps(const Contact& contact, Node gap);
   bool take_corners_apart(const Contact& contact, std::vector<std::vector<Node>>& gaps, std::size_t& parts);
   void read_constraint(RelationDraft& draft);

@@ -386,7 +386,8 @@ void Builder::check_start() {
           error(written, r.where + ", zero",
                 "the constraint is not satisfied at the start: it is " + to_text(rows.gap, 6),
                 "correct the start values by this amount");
-        } else if (std::abs(rows.gap_rate) > kRoundOff * pace) {
+        } else if (!quasi_static() && std::abs(rows.gap_rate) > kRoundOff * pace) {
+          // Without inertia a start has no velocities: the path has those that its constraints ask for.
           error(
               written, r.where,
               "the start velocities do not satisfy the constraint: its rate is " + to_text(rows.gap_rate, 6),

@@ -70,9 +70,17 @@ class Writer {
       sum += std::string(latex() ? " - " : "<mo>−</mo>") + symbol;
       return;
     }
-    if (!sum.empty()) sum += signs_.plus;
-    if (!is(factor, 1)) sum += text_.factor(factor) + (latex() ? "\\, " : "<mo>&#x2062;</mo>");
-    sum += symbol;
+    std::string text =
+        is(factor, 1) ? std::string() : text_.factor(factor) + (latex() ? "\\, " : "<mo>&#x2062;</mo>");
+    // A factor is a product: a sign in front of it is that of the whole term.
+    const std::string_view minus = latex() ? "-" : "<mo>−</mo>";
+    if (!sum.empty() && text.starts_with(minus)) {
+      text.erase(0, minus.size());
+      sum += latex() ? " - " : std::string(minus);
+    } else if (!sum.empty()) {
+      sum += signs_.plus;
+    }
+    sum += text + symbol;
   }
 
  private:

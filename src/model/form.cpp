@@ -61,6 +61,7 @@ void copy_data(const System::Data& from, System::Data& to) {
   to.motion = from.motion;
   to.gaps = from.gaps;
   to.with_gap = from.with_gap;
+  to.plain_gaps = from.plain_gaps;
   to.force = from.force;
   to.jacobian = from.jacobian;
   to.jacobian_place = from.jacobian_place;

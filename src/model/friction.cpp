@@ -6,6 +6,7 @@
 
 #include "core/elementary.hpp"
 #include "judder/core/number.hpp"
+#include "model/smooth_laws.hpp"
 
 namespace judder::model {
 namespace {
@@ -73,6 +74,11 @@ ChosenLaw choose_law(const System& system, const std::string& name) {
   return out;
 }
 
+bool has_bristle(FrictionType type) {
+  const FrictionEntry* law = find_friction(judder::name(type));
+  return law != nullptr && law->bristle;
+}
+
 FrictionCurve::FrictionCurve(const System& system, int relation)
     : system_(&system), layout_(&system.layout()), work_(std::make_unique<Workspace>(system)) {
   take(relation);
@@ -119,18 +125,8 @@ LawNumbers FrictionCurve::at(double slip) {
   }
   work_->in[static_cast<std::size_t>(layout_->approach_speed())] = std::abs(slip);
   relation_->curve.evaluate(work_->in.data(), out_.data(), work_->registers.data());
-  LawNumbers law;
-  law.load = load_known_ ? out_[0] : 1;
-  law.mu = out_[1];
-  law.mu_static = out_[2];
-  law.viscous = out_[3];
-  law.stiffness = out_[4];
-  law.damping = out_[5];
-  law.breakaway = out_[6];
-  law.beta = out_[7];
-  law.mu_slope = out_[8];
-  law.viscous_slope = out_[9];
-  law.damping_slope = out_[10];
+  LawNumbers law = law_numbers(out_.data());
+  if (!load_known_) law.load = 1;
   return law;
 }
 
@@ -156,13 +152,15 @@ double bristle_rate(FrictionType type, const LawNumbers& law, double slip, doubl
 
 double resistance(FrictionType type, const LawNumbers& law, double slip, double z) {
   const double viscous = law.viscous * slip;
+  if (const SmoothLaw* smooth = find_smooth_law(type))
+    return smooth->of_slip(law.load * law.mu, law, slip) + viscous;
   switch (type) {
     case FrictionType::none:
       return 0;
     case FrictionType::coulomb:
       return (slip > 0 ? law.load * law.mu : slip < 0 ? -law.load * law.mu : 0) + viscous;
-    case FrictionType::arctan:
-      return law.load * law.mu * (2 / kPi) * elementary::atan(law.beta * slip) + viscous;
+    case FrictionType::arctan:  // a smooth law, above
+      break;
     case FrictionType::lugre:
     case FrictionType::elastoplastic:
       return law.load * (law.stiffness * z + law.damping * bristle_rate(type, law, slip, z)) + viscous;

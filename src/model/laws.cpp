@@ -6,6 +6,7 @@
 
 #include "judder/core/number.hpp"
 #include "model/builder.hpp"
+#include "model/smooth_laws.hpp"
 
 namespace judder::model {
 namespace {
@@ -216,12 +217,13 @@ void Builder::read_law(RelationDraft& draft, const FrictionLaw& law) {
   }
 
   Node kappa = mu;
-  if (type == FrictionType::arctan) {
-    const Node beta = read(law.beta, "beta");
-    positive(law.beta, "beta", beta);
-    const Node angle[] = {graph.multiply(beta, gamma)};
-    kappa =
-        graph.multiply(graph.constant(2 / kPi), graph.multiply(mu, graph.call(expr::Function::atan, angle)));
+  if (const SmoothLaw* smooth_law = find_smooth_law(type)) {
+    Node beta = graph.constant(0);
+    if (entry->has(FrictionKey::beta)) {
+      beta = read(law.beta, "beta");
+      positive(law.beta, "beta", beta);
+    }
+    kappa = smooth_law->in_equations(graph, mu, beta, gamma);
   } else if (smooth) {
     const Node stiffness = read(law.stiffness, "stiffness");
     const Node damping = read(law.damping, "damping");

@@ -111,7 +111,8 @@ struct LinearRecognition {
   std::vector<int> constants(const std::vector<Node>& nodes, const std::string& what,
                              const std::string& where, Span span) {
     std::vector<int> made;
-    for (const Node node : nodes) made.push_back(constant(node, what, where, span));
+    for (std::size_t i = 0; i < nodes.size(); ++i)  // of many entries most are the same zero
+      made.push_back(i > 0 && nodes[i] == nodes[i - 1] ? made.back() : constant(nodes[i], what, where, span));
     return made;
   }
 

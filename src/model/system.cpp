@@ -7,18 +7,17 @@
 #include "core/elementary.hpp"
 #include "core/elimination.hpp"
 #include "judder/model/columns.hpp"
+#include "model/smooth_laws.hpp"
 #include "model/system_data.hpp"
 
 namespace judder::model {
 namespace {
 
-constexpr int kCurveOutputs = 11;  // the load, then LawNumbers in their order
-
 /// What steady sliding at this speed needs per unit of load, from the outputs of Relation::curve.
 double steady_coefficient(FrictionType type, const double* curve, double speed) {
-  constexpr double kPi = 3.141592653589793;
-  const double mu = curve[1], beta = curve[7];
-  return type == FrictionType::arctan ? mu * (2 / kPi) * elementary::atan(beta * speed) : mu;
+  const LawNumbers law = law_numbers(curve);
+  const SmoothLaw* smooth = find_smooth_law(type);
+  return smooth != nullptr ? smooth->of_slip(law.mu, law, speed) : law.mu;
 }
 
 /// A pivot this small against its diagonal entry is rounding: the coordinate has no inertia of its own.
@@ -552,6 +551,20 @@ void System::gaps(Workspace& work) const {
   for (const int r : d.with_gap) {
     work.gap_value[static_cast<std::size_t>(r)] = *out++;
     work.gap_rate[static_cast<std::size_t>(r)] = *out++;
+  }
+  const double* q = work.in.data() + d.layout.q();
+  const double* v = work.in.data() + d.layout.v();
+  for (const PlainGap& gap : d.plain_gaps) {
+    double value = gap.first_sign * q[gap.first];
+    double rate = gap.first_sign * v[gap.first];
+    if (gap.second >= 0) {
+      value += gap.second_sign * q[gap.second];
+      rate += gap.second_sign * v[gap.second];
+    } else if (gap.offset != 0) {
+      value += gap.offset;
+    }
+    work.gap_value[static_cast<std::size_t>(gap.relation)] = value;
+    work.gap_rate[static_cast<std::size_t>(gap.relation)] = rate;
   }
 }
 

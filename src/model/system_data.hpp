@@ -33,6 +33,16 @@ struct MasslessSystem {
   expr::Program velocity_balance;  ///< −dF/dt at fixed x (k_u), then ∂F/∂x (k_u×k_u)
 };
 
+/// A gap between two places, or between a place and a number: g = ±q_i ± q_j or g = ±q_i + c, its rate ±v_i ± v_j. One operation each, so that it
+/// has the bits of any program for it, and no program is needed.
+struct PlainGap {
+  int relation = 0;
+  int first = 0;
+  int second = -1;  ///< coordinates; −1: none, then the offset holds
+  double first_sign = 1, second_sign = 0;
+  double offset = 0;
+};
+
 struct System::Data {
   expr::Graph graph;
   Layout layout;
@@ -65,8 +75,9 @@ struct System::Data {
   expr::Program motion;  ///< h, rates, entries of M by its pattern
   expr::Program gaps;    ///< g, γ_N of each relation in `with_gap`
   std::vector<int> with_gap;
-  expr::Program force;     ///< h, rates
-  expr::Program jacobian;  ///< what may not be zero of ∂(h, rates)/∂(q, v, z, free parameters)
+  std::vector<PlainGap> plain_gaps;  ///< those of the other relations that have a gap
+  expr::Program force;               ///< h, rates
+  expr::Program jacobian;            ///< what may not be zero of ∂(h, rates)/∂(q, v, z, free parameters)
   std::vector<std::size_t> jacobian_place;  ///< its places in all of it
   expr::Program energies;                   ///< T, V, E
   expr::Program power;

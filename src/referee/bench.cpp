@@ -68,6 +68,8 @@ const char* name(Law law) {
       return "cone";
     case Law::release:
       return "release";
+    case Law::rest:
+      return "rest";
     case Law::friction:
       return "friction";
     case Law::load:
@@ -136,6 +138,7 @@ Referee::Bench::Bench(const model::System& given, const Options& asked)
       }
     }
   }
+  for (const model::Relation& relation : relations) rubs.push_back(relation.tangents > 0 ? 1 : 0);
   every.resize(n);
   std::iota(every.begin(), every.end(), 0);
   mass = work.mass;
@@ -213,7 +216,7 @@ void Referee::Bench::restart(const Options& asked) {
   std::copy(system.start().begin(), system.start().end(), work.in.begin());
   order = {0, 1, 2, 3, 4};
   held = pieces = impacts = 0;
-  phase = 0;
+  phase = phase_before = 0;
   started = energy_known = works_known = jacobian_ready = tail = powers_combined = false;
   own_sure = own_unique = true;
   doubts = 0;
@@ -276,11 +279,13 @@ void Referee::Bench::point(const Point& given) {
   const bool first = !started;
   if (first) {
     started = true;
+    phase = phase_before = given.time;
     std::copy(given.q.begin(), given.q.end(), start.begin());
     std::copy(given.v.begin(), given.v.end(), start.begin() + n);
     std::copy(given.z.begin(), given.z.end(), start.begin() + 2 * n);
   }
   if (given.kind == Kind::after) {
+    if (phase < given.time) phase_before = phase;
     phase = given.time;
     pieces = 0;
     if (held > 1) check(Law::story, 0, given.time, 1, 0);  // a piece without its end
@@ -297,6 +302,7 @@ void Referee::Bench::point(const Point& given) {
       judge(next);
       judge_momentum(first_speed.data(), nullptr, next);
     }
+    judge_rests(next);
     impacts = 0;
     tail = false;
     std::fill(impulse_normal.begin(), impulse_normal.end(), 0.0);
@@ -361,6 +367,8 @@ void Referee::Bench::list_mass() {
       add(pattern.below_row[e], pattern.below_entry[e]);
   }
   mass_begin.push_back(static_cast<int>(mass_column.size()));
+  for (int i = 0; i < n; ++i)
+    mass_diagonal = mass_diagonal && mass_begin[i + 1] == i + 1 && mass_column[i] == i;
 }
 
 void Referee::Bench::take_mass(const double* entries) {
@@ -404,6 +412,7 @@ std::string Referee::Bench::place_name(Law law, int place) const {
       const model::SwitchInfo& info = system.switches()[place];
       return "switch " + std::to_string(place + 1) + " (" + info.place + ")";
     }
+    case Law::rest:
     case Law::motion:
     case Law::position:
     case Law::velocity:
@@ -427,13 +436,21 @@ void Referee::Bench::note_scales(const Reading& reading, double length) {
   const double* q = reading.in.data() + layout.q();
   const double* v = reading.in.data() + layout.v();
   const double* z = reading.in.data() + layout.z();
-  for (int i = 0; i < n; ++i) {
-    const double a = std::abs(reading.acceleration[i]);
-    position[i] =
-        std::max({position[i], std::abs(q[i] - start[i]), std::abs(v[i]) * length, a * length * length});
-    velocity[i] = std::max({velocity[i], std::abs(v[i]), a * length});
-    acceleration[i] = std::max(acceleration[i], a);
+  // Plain loops over plain arrays, one result each: the compiler takes several coordinates at once.
+  const auto larger = [](double x, double y) { return x < y ? y : x; };
+  const double* const pushed = reading.acceleration.data();
+  const double* const from = start.data();
+  double* const place = position.data();
+  double* const speed = velocity.data();
+  double* const push_seen = acceleration.data();
+  for (int i = 0; i < n; ++i) place[i] = larger(place[i], std::abs(q[i] - from[i]));
+  if (length != 0) {
+    for (int i = 0; i < n; ++i)
+      place[i] = larger(place[i], larger(std::abs(v[i]) * length, std::abs(pushed[i]) * length * length));
   }
+  for (int i = 0; i < n; ++i)
+    speed[i] = larger(larger(speed[i], std::abs(v[i])), std::abs(pushed[i]) * length);
+  for (int i = 0; i < n; ++i) push_seen[i] = larger(push_seen[i], std::abs(pushed[i]));
   for (int i = 0; i < layout.states; ++i) {
     state[i] = std::max({state[i], std::abs(z[i] - start[2 * n + i]), std::abs(reading.rate[i]) * length});
     rate[i] = std::max(rate[i], std::abs(reading.rate[i]));
@@ -602,6 +619,14 @@ bool Referee::Bench::evaluate_motion() {
 }
 
 void Referee::Bench::apply_mass(const double* x, double* y, double* terms) const {
+  if (mass_diagonal) {
+    for (int i = 0; i < n; ++i) {
+      const double term = mass[mass_entry[i]] * x[i];
+      y[i] = 0 + term;  // a sum of one: no zero has a sign
+      terms[i] = std::abs(term);
+    }
+    return;
+  }
   for (int i = 0; i < n; ++i) {
     double sum = 0;
     double size = 0;

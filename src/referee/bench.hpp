@@ -28,6 +28,7 @@ enum class Law : std::uint8_t {
   stick,         // slip velocity zero
   cone,          // |λ_T| ≤ μ_s L at rest
   release,       // what lets go by itself was at its limit
+  rest,          // what the values at equality can hold does not leave its rest
   friction,      // λ_T = −σ μ L
   load,          // the normal load of a joint is not negative
   motion,        // M v̇ = h + Σ push λ_N + Σ drag λ_T
@@ -144,7 +145,6 @@ struct Referee::Bench {
   [[nodiscard]] bool matters(int k);
   void all_outputs(std::vector<double>& out);
   void judge_relation(Reading& reading, int r);
-  [[nodiscard]] bool judge_far(const Reading& reading, int r);
   [[nodiscard]] double limit_of_rest(const Reading& reading, int r, int j);
   [[nodiscard]] double load_in_doubt(const Reading& reading, int r);
   [[nodiscard]] bool passes(const Reading& reading, int k);
@@ -190,6 +190,22 @@ struct Referee::Bench {
   [[nodiscard]] bool held_load(const model::Relation& relation) const;
   [[nodiscard]] bool impulses_at_once(const model::Relation& relation, const Impulse& given);
 
+  // --- rests.cpp ---
+  void judge_rests(const Reading& after);
+  [[nodiscard]] bool could_rest(const Reading& after);
+  [[nodiscard]] bool sets_rest(int k, int& sign);
+  [[nodiscard]] bool friction_at_rest(const Reading& after, int r);
+  [[nodiscard]] bool forces_at_rest();
+  [[nodiscard]] bool attracts(int k);
+  static constexpr double kRestRoom =
+      1e-6;  ///< share of an interval of forces in whose ends rest is not asked for
+  /// A switch of a velocity at zero: a force along one coordinate.
+  struct Dry {
+    int number, along;
+    double lower;
+    bool rises;  ///< its argument does so with the velocity
+  };
+
   /// Tolerances. Dense output is up to 35 times less exact than the step (engines/numeric/explicit_rk.hpp), and errors of several components meet.
   static constexpr double kMargin = 100;
   /// Rounding of a rate enters a step by each stage, with the size of its weight: Σ|b| is 12.9 for the method of order 8, the largest of all.
@@ -213,14 +229,17 @@ struct Referee::Bench {
   std::vector<std::uint8_t> massless, follows;  ///< by coordinate; a massless one that may jump
   std::vector<int>
       block;  ///< by coordinate: its accelerations are solved together with those of the same number
-  std::vector<int> every;  ///< the numbers of the coordinates
+  std::vector<std::uint8_t> rubs;  ///< by relation: it has a tangential row
+  std::vector<int> every;          ///< the numbers of the coordinates
   /// M by rows: where each begins, the columns, and the places of the entries in `mass`.
   std::vector<int> mass_begin, mass_column, mass_entry;
+  bool mass_diagonal = true;  ///< one entry in each row
 
   std::array<Reading, 5> readings;
   std::array<int, 5> order{0, 1, 2, 3, 4};  ///< the last point first
   int held = 0;                             ///< readings in use
   double phase = 0;                         ///< time of the last instant
+  double phase_before = 0;                  ///< time of the one before it
   int pieces = 0;                           ///< since then
   bool long_equations = false;              ///< evaluating them is most of the cost of a step
   bool started = false;
@@ -266,6 +285,9 @@ struct Referee::Bench {
   unsigned doubts = 0;              ///< of these, met at corners where they are about to change
   bool powers_combined = false;     ///< corner_powers are those of the motion
   std::vector<double> corner_powers, displaced, directions, set_off;
+  std::vector<int> resting;  ///< coordinates of the block that is asked for its rest
+  std::vector<Dry> dry;
+  std::vector<double> rest_low, rest_high, rest_force, rest_sum;
   std::vector<double> share_rounding;  ///< by coordinate and state: of fields that are combined
   std::vector<double> combined;        ///< forces and rates
   std::vector<expr::Interval> interval_in, interval_out, interval_registers;

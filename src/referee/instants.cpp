@@ -383,7 +383,7 @@ double Referee::Bench::judge_momentum(const double* v0, const Reading* before, c
     const double amount = std::abs(mass_row[i] - impulse_push[i]);
     double allowance = (allowed + 256 * kEpsilon) * mass_terms[i] + 256 * kEpsilon * impulse_terms[i] + moved;
     // Forces that balance leave their rounding in speeds, which an instant may take away.
-    if (amount > allowance) allowance += driven_rounding(i) * std::max(t - phase, instant);
+    if (amount > allowance) allowance += driven_rounding(i) * std::max(t - phase_before, instant);
     check(Law::momentum, i, t, amount, allowance);
   }
   return energy;

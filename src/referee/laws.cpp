@@ -52,10 +52,22 @@ void Referee::Bench::judge(Reading& reading) {
   const auto open = std::count(reading.normal.begin(), reading.normal.end(), Normal::open);
   gaps_known = layout.relations >= kSeveral && 2 * open >= layout.relations;
   if (gaps_known) system.gaps(work);
+  std::uint64_t far = 0;
+  const double* const value = work.gap_value.data();
+  double* const largest = gap.data();
   for (int r = 0; r < layout.relations; ++r) {
-    if (!gaps_known || reading.normal[r] != Normal::open || !judge_far(reading, r))
+    // Most of many open contacts are far away and carry nothing: they have obeyed the two laws that judge_relation() would ask of them.
+    const bool is_far = gaps_known && reading.normal[r] == Normal::open && reading.normal_force[r] == 0 &&
+                        rubs[r] == 0 && value[r] > allowed * std::max(largest[r], value[r]) && value[r] > 0;
+    if (is_far) {
+      largest[r] = std::max(largest[r], value[r]);
+      ++far;
+    } else {
       judge_relation(reading, r);
+    }
   }
+  laws[static_cast<std::size_t>(Law::gap)].checks += far;
+  laws[static_cast<std::size_t>(Law::open_force)].checks += far;
   judge_motion(reading);
   read_energy(reading);
 }
@@ -494,17 +506,6 @@ double Referee::Bench::load_in_doubt(const Reading& reading, int r) {
   return doubt;
 }
 
-// What judge_relation() finds of an open contact that is far away and carries nothing, as most of many do. False: there is more to look at.
-bool Referee::Bench::judge_far(const Reading& reading, int r) {
-  const double value = work.gap_value[r];
-  const double near = allowed * std::max(gap[r], std::abs(value));
-  if (!(value > near) || reading.normal_force[r] != 0 || relations[r].tangents > 0) return false;
-  gap[r] = std::max(gap[r], value);
-  ++laws[static_cast<std::size_t>(Law::gap)].checks;
-  ++laws[static_cast<std::size_t>(Law::open_force)].checks;
-  return true;
-}
-
 void Referee::Bench::judge_relation(Reading& reading, int r) {
   const model::Relation& relation = relations[r];
   const double t = reading.time;
@@ -729,6 +730,10 @@ double Referee::Bench::motion_residuals(const Reading& reading, bool record) {
     const double amount = std::abs(mass_row[i] - h[i] - push[i]);
     const double terms = mass_terms[i] + std::abs(h[i]) + push_terms[i];
     force[i] = std::max(force[i], terms);
+    if (amount == 0) {
+      note(Law::motion, i, 0, 0);
+      continue;
+    }
     double allowance = allowed * terms;
     if (amount > allowance)
       allowance += 64 * kEpsilon * force[i] + push_rounding[i] + row_rounding[i] + share_rounding[i];
@@ -772,6 +777,9 @@ void Referee::Bench::combine_corners(const Reading& reading) {
       for (int i = 0; i < n + layout.states; ++i) {
         const double field = i < n ? h[i] : rates[i - n];
         combined[i] += weight * field;
+        // What balances on a surface has the size of what pushes to it: the shares of others that are solved with it are known to the last
+        // bits of that.
+        if (i < n) force[i] = std::max(force[i], std::abs(weight * field));
         share_rounding[i] += count * kEpsilon * std::abs(field);
       }
       system.powers(work, powers.data());

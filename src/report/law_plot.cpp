@@ -62,7 +62,7 @@ Panel sliding_panel(FrictionCurve& curve, double to) {
     rest.width = 2.5;
     panel.series.push_back(rest);
   }
-  if (curve.type() == FrictionType::arctan) {
+  if (!set_valued && !curve.has_bristle()) {
     Series ideal;
     ideal.label = "without smoothing";
     ideal.stroke = Stroke::dashed;

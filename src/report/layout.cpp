@@ -140,8 +140,11 @@ FigureLayout layout_of(const Figure& figure) {
   }
 
   double y = kEdge;
-  if (!figure.title.empty()) y += kTitleSize + 3;
-  if (!figure.subtitle.empty()) y += kTextSize + 4;
+  const double room = out.width - 2 * kEdge;
+  out.title = wrapped(figure.title, kBold * kTitleSize, room, kMostTitleLines);
+  out.subtitle = wrapped(figure.subtitle, kTextSize, room, kMostTitleLines);
+  y += kTitleLine * static_cast<double>(out.title.size());
+  y += (kTextSize + 4) * static_cast<double>(out.subtitle.size());
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const Panel& panel = figure.panels[i];
     PanelLayout& place = out.panels[i];

@@ -11,12 +11,15 @@ namespace judder::report {
 
 inline constexpr double kEdge = 14;  // free space around everything
 inline constexpr double kTitleSize = 15;
+inline constexpr double kTitleLine = 18;
+inline constexpr std::size_t kMostTitleLines = 3;
+inline constexpr double kBold = 1.2;  // bold letters are wider
 inline constexpr double kTextSize = 12;
 inline constexpr double kSmallSize = 10.5;
 inline constexpr double kLineHeight = 18;   // of legends
 inline constexpr double kLaneHeight = 12;   // of marks above a panel
-inline constexpr double kRowHeight = 7;     // in a lane with several rows, as long as
-inline constexpr double kHighestLane = 56;  // there is room
+inline constexpr double kRowHeight = 9;     // in a lane with several rows, as long as
+inline constexpr double kHighestLane = 63;  // there is room
 inline constexpr double kTickLength = 4;
 inline constexpr double kSample = 22;  // length of a line in a legend
 
@@ -54,6 +57,7 @@ struct PanelLayout {
 
 struct FigureLayout {
   std::vector<PanelLayout> panels{};
+  std::vector<std::string> title{}, subtitle{};  ///< by line
   double width = 0;
   double height = 0;
 };

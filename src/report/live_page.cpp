@@ -7,7 +7,8 @@
 #include "judder/io/files.hpp"
 #include "judder/io/model_files.hpp"
 #include "judder/io/version.hpp"
-#include "report/base85.hpp"
+#include "report/base128.hpp"
+#include "report/deflate.hpp"
 #include "report/html.hpp"
 #include "report/web_files.hpp"
 
@@ -89,11 +90,12 @@ io::FileStatus write_live_page(const LivePageRequest& request) {
     out += content;
     out += "</script>\n";
   };
-  element("data", "application/json", json_for_script(json));
-  element("glue", "application/octet-stream", base85(glue));
+  const std::string data = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  element("packed", "application/octet-stream", base128(gzip(data)));
+  element("glue", "application/octet-stream", base128(glue));
   element("worker", "text/plain", script_for_element(web::worker_js()));
-  element("solver", "application/octet-stream", base85(module));
-  element("live", "application/octet-stream", base85(web::live_js()));
+  element("solver", "application/octet-stream", base128(module));
+  element("live", "application/octet-stream", base128(web::live_js()));
   out += "<script>";
   out += script_for_element(web::boot_js());
   out += "</script>\n</body>\n</html>\n";

@@ -5,10 +5,12 @@
 #include <limits>
 #include <map>
 
+#include "io/base64.hpp"
 #include "judder/core/number.hpp"
+#include "judder/io/json.hpp"
 #include "judder/io/run_head.hpp"
 #include "report/axis_label.hpp"
-#include "report/base64.hpp"
+#include "report/put_curve.hpp"
 #include "report/read_thinned.hpp"
 
 namespace judder::report {
@@ -273,12 +275,14 @@ io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<b
   io::RunData run;
   std::size_t rows = 0;
   if (io::FileStatus status = read_thinned_run(folder, run, rows, cancel); !status.ok()) return status;
-  const Json extremes = page_extremes(run);
   thin_rows(run, most_page_rows(run));
   const io::RunHead names = io::read_run_head(run.run_json);
   const Json head = Json::parse(run.run_json, nullptr, false);
   const std::string text = text_of(member(member(head, "model"), "text"));
   const PageModel model = page_model(text, run, cancel);
+  put_curve(run, io::read_curve(run.run_json));
+  const Json extremes = page_extremes(run);
+  thin_rows(run, most_page_rows(run));
   out.model_title = names.model_title.empty() ? names.title : names.model_title;
   out.plots = names.plots;
   if (!model.compiled)
@@ -297,11 +301,11 @@ io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<b
     json["scene"] = {{"shapes", model.facts.shapes},
                      {"numbers", model.scene.numbers},
                      {"rows", model.scene.times.size()},
-                     {"time", base64_of(std::span<const double>(model.scene.times))},
-                     {"data", base64_of(std::span<const float>(model.scene.values))}};
+                     {"time", io::base64_of(std::span<const double>(model.scene.times))},
+                     {"data", io::base64_of(std::span<const float>(model.scene.values))}};
   }
-  json["time"] = base64_of(std::span<const double>(numbers.times));
-  json["data"] = base64_of(std::span<const float>(numbers.columns));
+  json["time"] = io::base64_of(std::span<const double>(numbers.times));
+  json["data"] = io::base64_of(std::span<const float>(numbers.columns));
   return {};
 }
 

@@ -6,10 +6,12 @@
 
 #include "judder/core/number.hpp"
 #include "judder/io/files.hpp"
+#include "judder/io/json.hpp"
 #include "judder/io/run_head.hpp"
 #include "judder/report/run_plots.hpp"
 #include "judder/report/svg.hpp"
-#include "read_thinned.hpp"
+#include "report/put_curve.hpp"
+#include "report/read_thinned.hpp"
 
 namespace judder::report {
 namespace fs = std::filesystem;
@@ -82,6 +84,7 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     const std::string still = rows > 0 ? ends_at_its_start(runs.back()) : std::string();
     if (!still.empty()) out.problems.push_back(folder.string() + ": " + still);
     any = any || (rows > 0 && still.empty());
+    if (!request.points) put_curve(runs.back(), io::read_curve(runs.back().run_json));
     cut(runs.back(), request.from, request.to);
     if (rows > 0 && runs.back().columns.front().size() == 0)
       out.problems.push_back(folder.string() + ": the run has no rows in that stretch of time");

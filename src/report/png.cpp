@@ -2,17 +2,10 @@
 
 #include <algorithm>
 
+#include "report/deflate.hpp"
+
 namespace judder::report {
 namespace {
-
-std::uint32_t crc_of(const std::string& bytes) {
-  std::uint32_t c = ~0U;
-  for (const char byte : bytes) {
-    c ^= static_cast<unsigned char>(byte);
-    for (int k = 0; k < 8; ++k) c = (c & 1U) != 0 ? 0xEDB88320U ^ (c >> 1U) : c >> 1U;
-  }
-  return ~c;
-}
 
 void put(std::string& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((value >> shift) & 0xFFU);
@@ -21,62 +14,8 @@ void put(std::string& out, std::uint32_t value) {
 void chunk(std::string& out, const std::string& name, const std::string& data) {
   put(out, static_cast<std::uint32_t>(data.size()));
   out += name + data;
-  put(out, crc_of(name + data));
+  put(out, crc32(name + data));
 }
-
-/// DEFLATE (RFC 1951) with its fixed codes.
-class Packer {
- public:
-  void literal(unsigned value) {
-    if (value < 144)
-      code(0x30 + value, 8);
-    else
-      code(0x190 + value - 144, 9);
-  }
-  /// `length` from 3 to 258, `distance` from 1 to 32768.
-  void repeat(unsigned length, unsigned distance) {
-    unsigned symbol = 257, extra = 0, base = 3;
-    for (;; ++symbol) {
-      extra = symbol < 261 || symbol == 285 ? 0 : (symbol - 261) / 4;
-      if (symbol == 285 || length < base + (1U << extra)) break;
-      base += 1U << extra;
-      if (symbol == 284) base = 258;
-    }
-    if (length == 258) symbol = 285, extra = 0, base = 258;
-    if (symbol < 280)
-      code(symbol - 256, 7);
-    else
-      code(0xC0 + symbol - 280, 8);
-    bits(length - base, extra);
-    unsigned number = 0, first = 1, more = 0;
-    for (;; ++number) {
-      more = number < 2 ? 0 : (number - 2) / 2;
-      if (distance < first + (1U << more)) break;
-      first += 1U << more;
-    }
-    code(number, 5);
-    bits(distance - first, more);
-  }
-  void begin() { bits(3, 3); }  // the last block, fixed codes
-  std::string end() {
-    code(0, 7);
-    if (count_ > 0) out_ += static_cast<char>(hold_ & 0xFFU);
-    return std::move(out_);
-  }
-
- private:
-  void bits(unsigned value, unsigned count) {
-    hold_ |= static_cast<std::uint64_t>(value) << count_;
-    for (count_ += count; count_ >= 8; count_ -= 8, hold_ >>= 8U) out_ += static_cast<char>(hold_ & 0xFFU);
-  }
-  /// Codes begin with their highest bit.
-  void code(unsigned value, unsigned count) {
-    for (unsigned i = count; i-- > 0;) bits((value >> i) & 1U, 1);
-  }
-  std::string out_;
-  std::uint64_t hold_ = 0;
-  unsigned count_ = 0;
-};
 
 std::string packed(const std::string& rows, std::size_t row) {
   Packer packer;

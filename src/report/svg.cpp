@@ -31,7 +31,6 @@ constexpr std::array<std::string_view, 7> kPalette = {"#0072B2", "#D55E00", "#00
 constexpr std::string_view kTint = "0.12";  // of filled regions, in the panel and in the legend
 constexpr std::size_t kMostHairlines = 60;  // beyond this they would be a grey wash
 constexpr std::size_t kLongestTitle = 200;
-constexpr double kBold = 1.2;           // bold letters are wider
 constexpr double kLargestSample = 5;    // radius of a symbol in a legend
 constexpr double kStill = 3;            // radius of a curve that is a point
 constexpr std::size_t kMostTips = 400;  // beyond this nobody points at a single mark
@@ -526,14 +525,14 @@ std::string to_svg(const Figure& figure) {
   if (!figure.title.empty()) svg.title(printable_name(figure.title, kLongestTitle));
   svg.leaf("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#ffffff"}});
   double base = kEdge + kTitleSize - 3;
-  if (!figure.title.empty()) {
-    svg.text(kEdge, base, fitted(figure.title, kBold * kTitleSize, layout.width - 2 * kEdge), kTitleSize,
-             "start", kInk, true);
-    base += kTextSize + 6;
+  for (const std::string& line : layout.title) {
+    svg.text(kEdge, base, line, kTitleSize, "start", kInk, true);
+    base += kTitleLine;
   }
-  if (!figure.subtitle.empty())
-    svg.text(kEdge, base, fitted(figure.subtitle, kTextSize, layout.width - 2 * kEdge), kTextSize, "start",
-             kQuiet);
+  for (const std::string& line : layout.subtitle) {
+    svg.text(kEdge, base, line, kTextSize, "start", kQuiet);
+    base += kTextSize + 4;
+  }
   for (std::size_t i = 0; i < figure.panels.size(); ++i)
     PanelDrawing(svg, figure.panels[i], layout.panels[i]).draw();
   svg.close("svg");

@@ -121,6 +121,28 @@ std::string fitted(std::string_view text, double font_size, double width) {
   return out + std::string(kEllipsis);
 }
 
+std::vector<std::string> wrapped(std::string_view text, double font_size, double width,
+                                 std::size_t most_lines) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    if (out.size() + 1 >= most_lines || text_width(printable_name(text, kLongestLine), font_size) <= width) {
+      out.push_back(fitted(text, font_size, width));
+      break;
+    }
+    // Up to the last word that has room; a first one that has none is cut.
+    std::size_t end = 0;
+    for (std::size_t space = text.find(' '); space != std::string_view::npos;
+         space = text.find(' ', space + 1)) {
+      if (text_width(printable_name(text.substr(0, space), kLongestLine), font_size) > width) break;
+      end = space;
+    }
+    if (end == 0) end = std::min(text.find(' '), text.size());
+    if (end > 0) out.push_back(fitted(text.substr(0, end), font_size, width));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 void SvgWriter::begin(std::string_view element, Attributes attributes) {
   out_ += '<';
   out_ += element;

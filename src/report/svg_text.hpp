@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace judder::report {
 
@@ -20,6 +21,9 @@ namespace judder::report {
 
 /// The text, or as much of it as `width` pixels hold with an ellipsis behind it.
 [[nodiscard]] std::string fitted(std::string_view text, double font_size, double width);
+/// The same on several lines, broken between words; what is too long for so many lines is cut in the last one. No text: no line.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double font_size, double width,
+                                               std::size_t most_lines);
 
 /// Appends elements to one string. Attribute values are escaped here, nowhere else.
 class SvgWriter {

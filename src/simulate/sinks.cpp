@@ -1,5 +1,7 @@
 #include "judder/simulate/sinks.hpp"
 
+#include <algorithm>
+
 namespace judder::simulate {
 
 void ManySinks::add(engines::Sink& sink, Steps steps) {
@@ -40,6 +42,33 @@ void ManySinks::state(const engines::EngineResult& so_far) {
   for (Stepped& stepped : stepped_) {
     if (stepped.wants) stepped.sink->state(so_far);
     stepped.wants = false;
+  }
+}
+
+void ManyObservers::point(const engines::ToldPoint& point) {
+  for (engines::Observer* one : observers_) one->point(point);
+}
+
+void ManyObservers::impulses(const engines::ToldImpulses& impulses) {
+  for (engines::Observer* one : observers_) one->impulses(impulses);
+}
+
+void ManyObservers::event(const engines::Event& event) {
+  for (engines::Observer* one : observers_) one->event(event);
+}
+
+bool ManyObservers::asks_inside() const {
+  return std::any_of(observers_.begin(), observers_.end(),
+                     [](const auto* one) { return one->asks_inside(); });
+}
+
+bool ManyObservers::asks_along() const {
+  return std::any_of(observers_.begin(), observers_.end(), [](const auto* one) { return one->asks_along(); });
+}
+
+void ManyObservers::along(double from, double to, engines::Along& motion) {
+  for (engines::Observer* one : observers_) {
+    if (one->asks_along()) one->along(from, to, motion);
   }
 }
 

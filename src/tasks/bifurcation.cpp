@@ -65,7 +65,7 @@ class DiagramRun {
         drifts_[i < n ? i : n + i] = system.cyclic()[i];
     }
     engines::EngineOptions options = member_options(request_.many, runner_.options());
-    const double forcing = forcing_.value_or(0);
+    const double forcing = out.forcing_period = forcing_.value_or(0);
     const auto wanted = static_cast<double>(request_.skip + request_.keep);
     if (!request_.many.until && forcing > 0) {
       // Long enough for a section that is met once in ten periods; strobes know their end.
@@ -118,7 +118,8 @@ class DiagramRun {
   std::vector<bool> drifts_;  ///< by component of the state
 };
 
-/// Record: points, then how many there are, points per period, period, and whether it went well; the word and the status as text.
+/// Record: points, then how many there are, points per period, period, whether it went well, and the period of the forces; the word and the status as text.
+constexpr std::size_t kBeside = 5;
 class DiagramWorker final : public MemberWorker {
  public:
   DiagramWorker(const DiagramRequest& request, const Ensemble& ensemble)
@@ -132,11 +133,12 @@ class DiagramWorker final : public MemberWorker {
       return false;
     }
     std::copy(value.points.begin(), value.points.end(), numbers.begin());
-    double* const more = &numbers[numbers.size() - 4];
+    double* const more = &numbers[numbers.size() - kBeside];
     more[0] = static_cast<double>(value.points.size());
     more[1] = static_cast<double>(value.period_points);
     more[2] = value.period;
     more[3] = value.ok ? 1 : 0;
+    more[4] = value.forcing_period;
     message = value.status == "done" ? "|" + value.word : value.status + "|" + value.word;
     return true;
   }
@@ -261,7 +263,7 @@ bool make_all(const DiagramRequest& request, const Ensemble& ensemble, DiagramRe
   MembersRequest members;
   members.file = report.runs.records = records_of(request.output, 1, 1);
   members.head.members = request.axis.values.size();
-  members.head.numbers = width * request.keep + 4;
+  members.head.numbers = width * request.keep + kBeside;
   members.head.title = "bifurcation";
   members.head.key = io::text_key(
       identity_of(request.many, report.runs.model) + identity_of(ensemble.plan()) +
@@ -292,7 +294,7 @@ bool make_all(const DiagramRequest& request, const Ensemble& ensemble, DiagramRe
       const io::MemberRecord record = io::member_record(chunk, members.head.numbers, i, memory);
       DiagramValue value;
       value.value = request.axis.values[report.values.size()];
-      const double* const more = &record.numbers[record.numbers.size() - 4];
+      const double* const more = &record.numbers[record.numbers.size() - kBeside];
       value.points.assign(
           record.numbers.begin(),
           record.numbers.begin() + static_cast<std::ptrdiff_t>(
@@ -300,6 +302,7 @@ bool make_all(const DiagramRequest& request, const Ensemble& ensemble, DiagramRe
       value.period_points = static_cast<std::size_t>(std::max(more[1], 0.0));
       value.period = more[2];
       value.ok = more[3] == 1;
+      value.forcing_period = more[4];
       const std::size_t bar = std::min(record.message.find('|'), record.message.size());
       value.status = bar == 0 ? "done" : std::string(record.message.substr(0, bar));
       if (bar < record.message.size()) value.word = record.message.substr(bar + 1);
@@ -390,7 +393,7 @@ std::string diagram_text(const DiagramReport& report, const std::string& paramet
 
 DiagramPoints diagram_points(const DiagramReport& report, const std::string& shown, bool down) {
   DiagramPoints out;
-  const bool phase = shown == kPhase;
+  const bool phase = shown == kPhase;  // of the period that the forces have at this value
   const auto column = static_cast<std::size_t>(
       std::find(report.columns.begin(), report.columns.end(), shown) - report.columns.begin());
   const std::size_t width = report.columns.size();
@@ -399,7 +402,7 @@ DiagramPoints diagram_points(const DiagramReport& report, const std::string& sho
     if (value.down != down) continue;
     for (std::size_t k = 0; (k + 1) * width <= value.points.size(); ++k) {
       out.x.push_back(value.value);
-      const double turns = value.points[k * width] / report.forcing_period;
+      const double turns = value.points[k * width] / value.forcing_period;
       out.y.push_back(phase ? turns - std::floor(turns) : value.points[k * width + column]);
     }
   }
@@ -430,11 +433,23 @@ DiagramReport bifurcation(const DiagramRequest& request) {
   const model::System& system = *runs.model.compiled.system;
   const std::vector<std::string> names = simulate::column_names(system);
   report.columns.assign(names.begin(), names.begin() + 1 + system.layout().integrated());
-  report.forcing_period = analysis::forcing_period(system).value_or(0);
   runs.stage = RunsStage::misused;
   runs.problem = engine_problem(request.many, runs.model.compiled.run);
   if (runs.problem.empty()) runs.problem = section_problem(system, request.section);
   if (!runs.problem.empty()) return report;
+  Diagnostics& said = runs.model.diagnostics;
+  const Ensemble ensemble(runs.model.file.spec, io::compile_options(request.many.model),
+                          Plan::grid({request.axis}), said);
+  runs.stage = RunsStage::model_invalid;
+  if (!ensemble.ok()) return report;
+  // The first value that is looked at may be one without a force: an amplitude or a frequency of zero.
+  report.forcing_period = analysis::forcing_period(system).value_or(0);
+  analysis::Runner runner(ensemble);
+  for (const std::size_t member : ensemble.plan().probes()) {
+    if (report.forcing_period > 0) break;
+    if (runner.take(member)) report.forcing_period = analysis::forcing_period(runner.system()).value_or(0);
+  }
+  runs.stage = RunsStage::misused;
   if (request.section.strobe && !(report.forcing_period > 0)) {
     runs.problem =
         "nothing in the model repeats with a period: there are no strobes; take --section impact:NAME or "
@@ -445,11 +460,6 @@ DiagramReport bifurcation(const DiagramRequest& request) {
   const bool endless = !request.many.until && report.forcing_period > 0;
   if (runs.problem = endless ? std::string() : engines::options_problem(options); !runs.problem.empty())
     return report;
-  Diagnostics& said = runs.model.diagnostics;
-  const Ensemble ensemble(runs.model.file.spec, io::compile_options(request.many.model),
-                          Plan::grid({request.axis}), said);
-  runs.stage = RunsStage::model_invalid;
-  if (!ensemble.ok()) return report;
   const bool made = request.carry == Carry::no ? make_all(request, ensemble, report)
                                                : carry_all(request, ensemble, runs.model, report);
   if (!made) return report;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "judder/core/number.hpp"
+#include "judder/simulate/curve.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "judder/simulate/sinks.hpp"
 #include "judder/tasks/sinks.hpp"
@@ -83,6 +84,8 @@ MemoryRun run_in_memory(const MemoryRunRequest& request, io::LoadedModel& model)
   summary.parameters = model.compiled.parameters;
   summary.options = used;
   summary.engine = simulate::engine_used(system, used.engine);
+  std::optional<simulate::Curve> curve;
+  if (request.curve) options.observer = &curve.emplace(system, options);
   const auto begin = std::chrono::steady_clock::now();
   engines::EngineResult result = simulate::run(system, used.engine, options, all);
   summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -103,6 +106,7 @@ MemoryRun run_in_memory(const MemoryRunRequest& request, io::LoadedModel& model)
     summary.notes.push_back("engine auto: event from t = " + to_text(result.gave_way.time) + " on, since " +
                             result.gave_way.message);
   summary.counts.emplace_back("rows", static_cast<double>(table.rows()));
+  if (curve) summary.curve = curve->take();
   out.data.events = events.events();
   out.end = std::move(result.end);
   out.ran = true;

@@ -14,6 +14,7 @@
 #include "judder/io/reference_file.hpp"
 #include "judder/io/run_place.hpp"
 #include "judder/io/state_file.hpp"
+#include "judder/simulate/curve.hpp"
 #include "judder/simulate/simulate.hpp"
 #include "judder/simulate/sinks.hpp"
 #include "judder/tasks/sinks.hpp"
@@ -180,6 +181,7 @@ class FolderRun {
   engines::EngineResult give_up_everything();
   void go_back();
   void say_how_it_ended();
+  [[nodiscard]] simulate::CurvePoints whole_curve();
   [[nodiscard]] bool leaves_earlier();
   void finish();
   void hand_over();
@@ -205,7 +207,9 @@ class FolderRun {
 
   std::optional<Sinks> sinks_;
   std::optional<analysis::Reducer> between_;  // extremes between rows
-  RunSummary begun_;                          // as it was before the run
+  std::optional<simulate::Curve> curve_;      // of pictures
+  simulate::ManyObservers observers_;
+  RunSummary begun_;  // as it was before the run
   Clock::time_point begin_;
   double saved_until_ = 0;
   std::optional<engines::EngineResult> kept_;  // what was saved or marked last
@@ -334,6 +338,7 @@ bool FolderRun::join_earlier_part() {
     earlier_ = io::read_earlier_part(json, kMostIntervals);
     // What had not begun had no modes yet.
     if (!start_.started) earlier_.modes.clear();
+    summary.curve = std::move(earlier_.curve);
     if (finished_ && earlier_.status.reason != Reason::interrupted) {
       report_.stage = RunStage::finished;
       summary.status = earlier_.status;
@@ -390,8 +395,10 @@ void FolderRun::set_up_sinks() {
   if (request_.extremes_between_rows) {
     between_.emplace(system());
     between_->restart(report_.from, report_.to);
-    options_.observer = &*between_;
+    observers_.add(*between_);
   }
+  if (request_.write) observers_.add(curve_.emplace(system(), options_));
+  if (between_ || curve_) options_.observer = &observers_;
   sinks_->folder.use_save(
       [this](const engines::EngineResult& so_far, bool commit) { return save(so_far, commit); });
 }
@@ -520,6 +527,21 @@ void FolderRun::say_how_it_ended() {
     report_.summary.notes.push_back("engine auto: event from t = " + to_text(result_.gave_way.time) +
                                     " on, since " + result_.gave_way.message);
   report_.summary = summary_of(result_);
+  report_.summary.curve = whole_curve();
+}
+
+/// Behind that of the part that was taken up in the same folder.
+simulate::CurvePoints FolderRun::whole_curve() {
+  if (!curve_) return {};
+  simulate::CurvePoints here = curve_->take();
+  simulate::CurvePoints out = report_.summary.curve;
+  const auto end = std::lower_bound(out.times.begin(), out.times.end(), start_.time);
+  out.times.erase(end, out.times.end());
+  out.values.resize(out.times.size() * out.columns.size());
+  if (out.times.empty() || out.columns != here.columns) return here;
+  out.times.insert(out.times.end(), here.times.begin(), here.times.end());
+  out.values.insert(out.values.end(), here.values.begin(), here.values.end());
+  return out;
 }
 
 /// Nobody waits for a set in which nothing has moved, and the earlier run may be dear.
@@ -581,6 +603,10 @@ void FolderRun::hand_over() {
   report_.hardest = windowed() ? sinks_->contacts.hardest_in_window() : sinks_->contacts.loads().hardest;
   report_.extremes = windowed() ? sinks_->window->extremes() : extremes();
   if (windowed()) put_between_rows(report_.extremes, sinks_->window->extremes_before());
+  const std::size_t looked_at = between_ ? between_->extremes().size() : 0;
+  for (std::size_t c = 1; c < std::min(report_.extremes.size(), looked_at); ++c) {
+    if (!between_->followed(c)) report_.unfollowed.push_back(report_.extremes[c].name);
+  }
   report_.undefined = sinks_->columns.undefined();
 }
 

@@ -113,6 +113,19 @@ void summarise(const model::System& system, const engines::EngineResult& result,
       out.notes.push_back("the steps made up to " + to_text(100 * monitor.worst, 2) +
                           " % of the energies of the motion out of nothing (at t = " +
                           to_text(monitor.time, 6) + "); a shorter step makes less");
+    if (monitor.name == "impacts" && monitor.broken > 0)
+      out.notes.push_back(
+          "the springs left velocities behind an impact that differ from those of its law by up to " +
+          to_text(100 * monitor.worst, 2) + " % of the approach (at t = " + to_text(monitor.time, 6) + ")");
+    if (monitor.name == "printed_impacts")
+      out.notes.push_back(std::to_string(monitor.broken) +
+                          " impacts with friction were solved about mean velocities, as the scheme is "
+                          "printed: they may turn slips round "
+                          "(friction = \"end\" does not)");
+    if (monitor.name == "overlaps" && monitor.broken > 0)
+      out.notes.push_back(
+          std::to_string(monitor.broken) +
+          " impacts began while the springs of another one were at work; a shorter step separates them");
     constexpr double kDeep = 0.05;  // of how far a gap has been open
     if (monitor.name == "penetration" && past.worst_gap > kDeep)
       out.notes.push_back("contacts were entered by up to " + to_text(100 * past.worst_gap, 2) +

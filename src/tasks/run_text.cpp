@@ -44,6 +44,27 @@ TextTable event_table(const RunReport& report) {
   return table;
 }
 
+/// What the heads of the table do not say.
+std::vector<std::string> table_hints(const RunReport& report) {
+  std::vector<std::string> out;
+  const auto any = [&report](const auto& is) {
+    return std::any_of(report.events.begin(), report.events.end(), is);
+  };
+  if (any([](const Event& event) { return event.kind == "accumulation"; }))
+    out.emplace_back(
+        "detail of 'accumulation': how many events its end stands for, and the time they would have taken");
+  // Of what a law has made there is a note of its own.
+  const bool law =
+      std::any_of(report.summary.notes.begin(), report.summary.notes.end(),
+                  [](const std::string& note) { return note.starts_with("an impact law created energy"); });
+  if (!law && any([](const Event& event) {
+        return has_impulse(event) &&
+               event.energy_after - event.energy_before > 1e-9 * std::abs(event.energy_after);
+      }))
+    out.emplace_back("energy lost below zero: energy that came in, from a wall that moves");
+  return out;
+}
+
 std::string more_events(const RunReport& report) {
   const std::uint64_t more = report.events_in_window - report.events.size();
   return more == 0 ? "" : "… " + std::to_string(more) + " more in events.csv\n";
@@ -137,6 +158,7 @@ std::string run_text(const RunReport& report) {
   for (const std::string& note : report.summary.notes) {
     if (std::find(apart.begin(), apart.end(), note) == apart.end()) out += "note: " + in_line(note) + "\n";
   }
+  for (const std::string& hint : table_hints(report)) out += "note: " + hint + "\n";
   return report.folder.empty() ? out : out + in_line(report.folder.string()) + "\n";
 }
 
@@ -245,6 +267,9 @@ std::string run_markdown(const RunReport& report) {
                   show(column.most_time)});
   }
   out += extremes.markdown();
+  for (const std::string& name : report.unfollowed)
+    out += "\nNote: the extremes of " + markdown_text(name) +
+           " may be off: it is faster than can be followed in a step\n";
 
   const RunSummary::Energy& energy = summary.energy;
   out += "\n## Energy\n\n";

@@ -66,7 +66,8 @@ TEST_F(EquilibriaVerb, FindsWhereFamiliesChange) {
   ASSERT_EQ(found["changes"].size(), 1U);
   EXPECT_NEAR(found["changes"][0]["value"].get<double>(), 1, 1e-6) << "KT/W";
   EXPECT_EQ(found["changes"][0]["before"].size(), 1U);
-  EXPECT_EQ(found["changes"][0]["behind"][1], "wall stuck, dimension 1, stable");
+  EXPECT_EQ(found["changes"][0]["behind"][1],
+            "wall stuck, dimension 1, unbounded, stable, to imminent slip+ of wall");
   // A change of the verdict alone: flutter.
   const Outcome flutter = run("equilibria " + gallery_ + "mode-coupling/model.toml --sweep mu=0.5:1.7:8");
   EXPECT_NE(flutter.out.find("at mu = 1\n"), std::string::npos) << flutter.out;

@@ -392,6 +392,17 @@ Contradiction undeclared_jump(const Draft& draft, const simulate::MemorySink& da
     if (e.section == "coordinates") words.push_back(e.name);
     if (e.find("compliant") != nullptr || e.find("massless") != nullptr) return {};
   }
+  // What is coupled with others is known to their rounding only, also where it has not moved at all.
+  constexpr double kRounding = 1e-13;
+  double farthest = 0, fastest_of_all = 0;
+  for (const std::string& word : words) {
+    const int q = data.column(word);
+    const int v = data.column(word + "'");
+    for (std::size_t r = 0; r < data.rows() && q >= 0 && v >= 0; ++r) {
+      farthest = std::max(farthest, std::abs(data.cell(r, static_cast<std::size_t>(q))));
+      fastest_of_all = std::max(fastest_of_all, std::abs(data.cell(r, static_cast<std::size_t>(v))));
+    }
+  }
   for (std::size_t i = 0; i < words.size(); ++i) {
     const int q = data.column(words[i]);
     const int v = data.column(words[i] + "'");
@@ -413,11 +424,11 @@ Contradiction undeclared_jump(const Draft& draft, const simulate::MemorySink& da
       const double gained = cell(r + 1, v) - cell(r, v);
       const double moved = cell(r + 1, q) - cell(r, q);
       constexpr double kPeak = 5;  // accelerations between samples may be that much larger
-      if (std::abs(gained) > kPeak * h * hardest + 1e-3 * fastest)
+      if (std::abs(gained) > kPeak * h * hardest + 1e-3 * fastest + kRounding * fastest_of_all)
         return {sentence("the velocity of %s jumps by %.6g without an event, accelerations are at most %.6g",
                          words[i], gained, hardest),
                 data.cell(r, 0)};
-      if (std::abs(moved) > kPeak * h * fastest + 1e-9 * std::abs(cell(r, q)))
+      if (std::abs(moved) > kPeak * h * fastest + 1e-9 * std::abs(cell(r, q)) + kRounding * farthest)
         return {sentence("%s jumps by %.6g, velocities are at most %.6g", words[i], moved, fastest),
                 data.cell(r, 0)};
     }

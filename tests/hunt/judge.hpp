@@ -29,6 +29,8 @@ struct Outcome {
   /// What Moreau-Jean's scheme says beside the event engine: "agrees", or why it need not ("refused", "horizon", "grazing", "not unique", "slow"), or "defect".
   std::string stepping;
   std::vector<std::pair<std::string, double>> last;  ///< coordinates, velocities and states at the end
+  std::vector<std::string>
+      in_other_units;  ///< the models that differ, where the units are what they differ in
 };
 
 /// What is done with a model. Left out at random, to try more models in a given time.

@@ -179,8 +179,9 @@ int files_of(const std::string& folder, const std::string& prefix) {
   return out;
 }
 
+/// `others`: the same model in the units in which it is another.
 std::string save(const Options& options, const std::string& kind, const std::string& comment,
-                 const std::string& model) {
+                 const std::string& model, const std::vector<std::string>& others = {}) {
   std::error_code error;
   std::filesystem::create_directories(options.finds, error);
   char number[20];
@@ -189,6 +190,12 @@ std::string save(const Options& options, const std::string& kind, const std::str
   const std::filesystem::path path = std::filesystem::path(options.finds) / name;
   if (std::filesystem::exists(path)) return {};
   std::ofstream(path) << comment << model;
+  for (std::size_t k = 0; k < others.size(); ++k) {
+    const std::filesystem::path folder = std::filesystem::path(options.finds) / "in-other-units";
+    std::filesystem::create_directories(folder, error);
+    std::ofstream(folder / (path.stem().string() + "-" + std::to_string(k + 1) + ".toml"))
+        << comment << others[k];
+  }
   if (!options.keep.empty()) {
     std::filesystem::create_directories(options.keep, error);
     std::ofstream(std::filesystem::path(options.keep) / name) << "# expected: " << kind << "\n"
@@ -220,7 +227,7 @@ Record try_case(const Options& options, std::uint64_t index, Limit& limit, bool 
       commented(kind + ": " + (last.kind == kind ? last.detail : record.outcome.detail) + "\nseed " +
                 std::to_string(options.seed) + ", case " + std::to_string(index) +
                 (small.variant.empty() ? "" : ", variant " + small.variant));
-  record.file = save(options, kind, comment, text(small));
+  record.file = save(options, kind, comment, text(small), last.in_other_units);
   return record;
 }
 

@@ -185,7 +185,7 @@ TEST(Rests, DrawnPairsAgreeWithStepsOfTheSetValuedLaw) {
     return values.begin()[draw() % values.size()];
   };
   int compared = 0;
-  for (int number = 0; number < 40; ++number) {
+  for (int number = 0; number < 110; ++number) {
     Drawn d;
     d.coupling = one_of({0, 0.3, -0.3});
     for (int i = 0; i < 2; ++i) {
@@ -220,7 +220,7 @@ TEST(Rests, DrawnPairsAgreeWithStepsOfTheSetValuedLaw) {
                                                   << forces[1];
     }
   }
-  EXPECT_GT(compared, 60);
+  EXPECT_GT(compared, 170);
 }
 
 // 1.5 is more than the joint bears, and less than joint and dry force together: any share of the dry force from 0.5 to 1 solves the equations, and y shows it.
@@ -258,7 +258,7 @@ TEST(SlidesBornAtZero, EndWhereTheLoadIsMore) {
   // With y held, its share of the inertia is not: x'' = F - 0.3 y'' with y'' = 0.
   const std::string shared = "0.5*x'^2 + 0.5*y'^2 + 0.3*x'*y'";
   expect_end(masses({"-t*sign(x') + 0.5*t^2", "-2*sign(y')"}, "", 3, shared), {ramp(2, 3, 0.5, 1), 0},
-             "beside a slide", {"exact"});
+             "beside a slide");
   expect_end(masses({"-t*sign(x') + 0.5*t^2", "-t*sign(y') + 0.2*t^2"}, "", 2.2, shared),
              {ramp(2, 2.2, 0.5, 1), 0}, "beside a slide that begins with zero too");
 }

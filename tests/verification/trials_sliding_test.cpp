@@ -1,5 +1,4 @@
-// Models that once came out wrong: fast states beside slow ones, slides that end, slides on several surfaces, switchings that accumulate. What is
-// right was derived without the engines.
+// Fast states beside slow ones, ends of slides, several surfaces, switchings that accumulate. What is right was derived without the engines.
 #include <gtest/gtest.h>
 
 #include <algorithm>

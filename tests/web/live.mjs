@@ -71,6 +71,7 @@ async function pressPage() {
   await slide(page, "mu", 0.1);
   check("a slider changes the events", JSON.stringify(await events(page)) !== JSON.stringify(first));
   check("its field tells the value", (await page.$eval('.slider input[type=text][aria-label^="mu"]', (field) => field.value)) === "0.08");
+  await page.waitForFunction(() => location.hash !== "");
   check("the address carries it", decodeURIComponent(new URL(page.url()).hash).includes('"mu":0.08'), page.url());
   const link = new URL(page.url()).hash;
   const moved = await events(page);
@@ -152,6 +153,73 @@ async function editing() {
   }
 }
 
+/** The end time follows the values it is computed from until somebody sets it, and again when that is taken back. */
+async function endTime() {
+  writeFileSync(
+    join(folder, "end.toml"),
+    `format = 1\n[parameters]\nT = { value = 2, range = [1, 5] }\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = "x'^2/2"\n[run]\nuntil = "3*T"\n`,
+  );
+  judder("web", "end.toml", "-o", "end.html");
+  const { page, context, errors } = await open("end.html");
+  await settled(page);
+  const field = () => page.$eval('input[aria-label="until"]', (input) => input.value);
+  const ended = async () => (await page.textContent(".told")).match(/t = ([0-9.]+)/)?.[1];
+  check("the field of the end has what the file computes", (await field()) === "6" && (await ended()) === "6", `${await field()} ${await ended()}`);
+  await slide(page, "T", 0.75);
+  check("it follows a slider", (await field()) === "12" && (await ended()) === "12", `${await field()} ${await ended()}`);
+  check("and the address does not hold it", !decodeURIComponent(new URL(page.url()).hash).includes('"u"'), page.url());
+  const before = await runs(page);
+  await page.$eval('input[aria-label="until"]', (input) => {
+    input.value = "2.5";
+    input.dispatchEvent(new Event("change"));
+  });
+  await settled(page, before + 1);
+  check("what is set is the end", (await ended()) === "2.5", await ended());
+  await slide(page, "T", 0.25);
+  check("and stays when a slider moves", (await field()) === "2.5" && (await ended()) === "2.5", `${await field()} ${await ended()}`);
+  await page.click("text=as in the model");
+  await page.waitForFunction(() => document.querySelector('input[aria-label="until"]').value === "6", undefined, { timeout: 20000 });
+  await settled(page);
+  check("taken back it follows again", (await ended()) === "6", await ended());
+  await slide(page, "T", 1);
+  check("to the end of the slider", (await field()) === "15" && (await ended()) === "15", `${await field()} ${await ended()}`);
+  check("none of it is an error", errors.length === 0, errors.join("; "));
+  await context.close();
+}
+
+/** Ten rows of a fast sine: what is drawn is a sine. */
+async function smoothCurves() {
+  writeFileSync(
+    join(folder, "fast.toml"),
+    `format = 1\n[coordinates]\nx = { velocity = 62.83185307179586 }\n[energy]\nkinetic = "x'^2/2"\npotential = "3947.841760435743*x^2/2"\n[run]\nuntil = 1\n[output]\nsamples = 11\n`,
+  );
+  judder("web", "fast.toml", "-o", "fast.html");
+  judder("run", "fast.toml", "-o", "fast", "--report");
+  for (const file of ["fast.html", "fast/report.html"]) {
+    const { page, context, errors } = await open(file);
+    if (file === "fast.html") await settled(page);
+    // Rows of the picture with the colour of the curve: a straight line through the eleven zeros has a few.
+    const rows = await page.evaluate(() => {
+      const canvas = document.querySelector(".panel canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let high = 0;
+      for (let y = 0; y < canvas.height; ++y) {
+        for (let x = 0; x < canvas.width; ++x) {
+          const i = 4 * (y * canvas.width + x);
+          if (data[i + 3] > 128 && data[i] < 60 && data[i + 1] > 80 && data[i + 1] < 150 && data[i + 2] > 140) {
+            ++high;
+            break;
+          }
+        }
+      }
+      return high / canvas.height;
+    });
+    check(`${file}: a sine of few rows fills its panel`, rows > 0.6, String(rows));
+    check(`${file}: without an error`, errors.length === 0, errors.join("; "));
+    await context.close();
+  }
+}
+
 async function longRun() {
   writeFileSync(
     join(folder, "long.toml"),
@@ -208,6 +276,8 @@ async function hostile() {
 
 async function wholeGallery() {
   check("the gallery is one page", judder("web", "--gallery", "-o", "all").trim() === "all/index.html");
+  const size = statSync(join(folder, "all/index.html")).size;
+  check("with every model it is under 1.5 MB, too", size < 1.5e6, String(size));
   const { page, context, requests, errors } = await open("all/index.html");
   const names = await page.$$eval(".gallery a strong", (list) => list.map((node) => node.textContent));
   check("all models are in its list", names.length >= 40 && names.includes("press"), String(names.length));
@@ -246,4 +316,4 @@ async function wrongUse() {
   check("a foreign file stays", readFileSync(join(folder, "mine.html"), "utf8") === "<p>mine</p>");
 }
 
-await run([pressPage, editing, longRun, hostile, wholeGallery, onAPhone, wrongUse]);
+await run([pressPage, editing, endTime, smoothCurves, longRun, hostile, wholeGallery, onAPhone, wrongUse]);

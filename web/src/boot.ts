@@ -1,20 +1,32 @@
 // The first script of a live page: unpacks the others, which travel compressed, and starts them.
 
-const letters = "#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{";
+// As in src/report/base128.hpp.
+const noLetters = [0, 8, 10, 11, 12, 13, 26, 27, 127, 34, 38, 60, 62, 92];
 
-/** The bytes of a text that src/report/base85.hpp has written. */
+/** The bytes of a text that src/report/base128.hpp has written. */
 function bytes(text: string): Uint8Array<ArrayBuffer> {
   const begin = text.indexOf(" ") + 1;
-  const size = Number(text.slice(0, begin));
-  const digit = new Uint8Array(128);
-  for (let i = 0; i < letters.length; ++i) digit[letters.charCodeAt(i)] = i;
-  const out = new DataView(new ArrayBuffer(4 * Math.ceil(size / 4)));
-  for (let i = 0, at = begin; i < size; i += 4) {
-    let four = 0;
-    for (let k = 0; k < 5; ++k) four = 85 * four + digit[text.charCodeAt(at++)];
-    out.setUint32(i, four);
+  const out = new Uint8Array(Number(text.slice(0, begin)));
+  let held = 0;
+  let bits = 0;
+  let at = 0;
+  const take = (seven: number) => {
+    held = ((held << 7) | seven) & 0xffff;
+    bits += 7;
+    if (bits < 8) return;
+    bits -= 8;
+    out[at++] = held >> bits;
+  };
+  for (let i = begin; i < text.length; ++i) {
+    const code = text.charCodeAt(i);
+    if (code < 128) {
+      take(code);
+    } else {
+      take(noLetters[(code - 128) >> 7]);
+      take((code - 128) & 127);
+    }
   }
-  return new Uint8Array(out.buffer, 0, size);
+  return out;
 }
 
 async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -28,7 +40,12 @@ async function start(): Promise<void> {
   try {
     // The module is compiled while the scripts are read.
     const module = unpack("solver").then((bytes) => WebAssembly.compile(bytes));
-    const [page, glue] = await Promise.all(["live", "glue"].map(async (id) => new TextDecoder().decode(await unpack(id))));
+    const [page, glue, models] = await Promise.all(["live", "glue", "packed"].map(async (id) => new TextDecoder().decode(await unpack(id))));
+    const data = document.createElement("script");
+    data.type = "application/json";
+    data.id = "data";
+    data.textContent = models;
+    document.head.append(data);
     const script = document.createElement("script");
     script.textContent = page;
     document.head.append(script);

@@ -5,6 +5,10 @@ export class Picture {
   readonly ctx: CanvasRenderingContext2D;
   width = 0;
   height = 0;
+  // The width of its place is looked at when that has changed: to ask makes the browser lay out the page.
+  private hostWidth = 0;
+  private moved = true;
+  private ratio = 0;
 
   constructor(
     readonly host: HTMLElement,
@@ -16,16 +20,24 @@ export class Picture {
     const ctx = this.canvas.getContext("2d");
     if (!ctx) throw new Error("no canvas");
     this.ctx = ctx;
+    new ResizeObserver(() => (this.moved = true)).observe(host);
   }
 
-  fit(height: number): void {
-    this.width = Math.max(100, this.host.clientWidth);
-    this.height = height;
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
-    this.canvas.width = Math.round(this.width * devicePixelRatio);
-    this.canvas.height = Math.round(this.height * devicePixelRatio);
+  /** Makes it as wide as its place, and empty. `height` may be a share of the width. */
+  fit(height: number | ((width: number) => number)): void {
+    if (this.moved) this.hostWidth = this.host.clientWidth;
+    this.moved = false;
+    const width = Math.max(100, this.hostWidth);
+    const high = typeof height === "number" ? height : height(width);
+    if (width !== this.width || high !== this.height || devicePixelRatio !== this.ratio) {
+      [this.width, this.height, this.ratio] = [width, high, devicePixelRatio];
+      this.canvas.style.width = `${width}px`;
+      this.canvas.style.height = `${high}px`;
+      this.canvas.width = Math.round(width * devicePixelRatio);
+      this.canvas.height = Math.round(high * devicePixelRatio);
+    }
     this.ctx.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    this.ctx.clearRect(0, 0, width, high);
   }
 }
 

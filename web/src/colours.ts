@@ -35,9 +35,15 @@ export interface Theme {
   grid: string;
 }
 
-/** As the style sheet has it at the moment. */
+const night = matchMedia("(prefers-color-scheme: dark)");
+let known: { of: string; theme: Theme } | undefined;
+
+/** As the style sheet has it at the moment. Asking the style sheet makes the browser look at the whole page, so it is asked once for each theme. */
 export function theme(): Theme {
+  const of = `${document.documentElement.dataset.theme ?? ""}${night.matches}`;
+  if (known?.of === of) return known.theme;
   const style = getComputedStyle(document.documentElement);
   const value = (name: string) => style.getPropertyValue(name).trim();
-  return { paper: value("--paper"), ink: value("--ink"), faint: value("--faint"), grid: value("--grid") };
+  known = { of, theme: { paper: value("--paper"), ink: value("--ink"), faint: value("--faint"), grid: value("--grid") } };
+  return known.theme;
 }

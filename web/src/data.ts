@@ -212,6 +212,32 @@ export function phases(run: Run): Map<string, Phase[]> {
   return out;
 }
 
+/** When a motion does not cross where its law jumps but goes along there: slides on the surface of a switch, or sticks where one contact or joint alone does. */
+export interface Slides {
+  word: "slides" | "sticks";
+  times: [number, number][];
+}
+
+export function slides(run: Run): Slides | undefined {
+  const end = run.t.length > 0 ? run.t[run.t.length - 1] : 0;
+  const e = run.events;
+  const open = new Map<string, number>();
+  const times: [number, number][] = [];
+  for (let i = 0; i < e.time.length; ++i) {
+    if (e.kind[i] === "slide-begin" && !open.has(e.where[i])) open.set(e.where[i], e.time[i]);
+    else if (e.kind[i] === "slide-end") {
+      // What slides from the start has an end alone.
+      times.push([open.get(e.where[i]) ?? run.t[0], e.time[i]]);
+      open.delete(e.where[i]);
+    }
+  }
+  for (const begin of open.values()) times.push([begin, end]);
+  if (times.length > 0) return { word: "slides", times };
+  const sticking = [...phases(run).values()].map((list) => list.filter((p) => p.status === "stick")).filter((list) => list.length > 0);
+  if (sticking.length !== 1) return undefined;
+  return { word: "sticks", times: sticking[0].map((p) => [p.from, p.to]) };
+}
+
 export function statusAt(list: Phase[] | undefined, t: number): Phase["status"] {
   if (!list || list.length === 0) return "open";
   return list[lowerIndex(list.map((p) => p.from), t)].status;

@@ -25,6 +25,7 @@ interface LivePage {
 }
 
 const slow = 400; // milliseconds after which a run shows how far it is
+const resting = 100; // milliseconds without a change after which the address has what was changed
 const typing = 250; // milliseconds without a key after which a text is read
 
 class Live {
@@ -36,6 +37,7 @@ class Live {
   private drawn = 0;
   private timer = 0;
   private typed = 0;
+  private addressed = 0;
   private count = 0;
   private editor?: Editor;
   private readonly solver: Solver;
@@ -104,7 +106,7 @@ class Live {
     };
     if (this.page.gallery) button("all models", "the list of all models", () => (location.hash = ""));
     const link = button("link", "copy a link with everything that was changed", () => {
-      void navigator.clipboard?.writeText(location.href).then(
+      void this.address().then(() => navigator.clipboard?.writeText(location.href)).then(
         () => (link.textContent = "copied"),
         () => (link.textContent = "it is in the address"),
       );
@@ -156,6 +158,7 @@ class Live {
 
   /** What the address asks for. */
   async open(): Promise<void> {
+    clearTimeout(this.addressed);
     const changes = await fromFragment(location.hash);
     const found = this.page.models.find((m) => m.name === changes.model) ?? (this.page.gallery ? undefined : this.page.models[0]);
     this.list.hidden = found !== undefined;
@@ -210,14 +213,20 @@ class Live {
     this.solver.run(this.controls.request);
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.solver.busy && (this.progress.hidden = false), slow);
-    void toFragment({
+    clearTimeout(this.addressed);
+    this.addressed = window.setTimeout(() => void this.address(), resting);
+  }
+
+  /** Puts what was changed into the address. A browser takes milliseconds for it, so a slider has to rest first. */
+  private async address(): Promise<void> {
+    clearTimeout(this.addressed);
+    const fragment = await toFragment({
       model: this.page.gallery ? this.model.name : undefined,
       set: this.controls.changed,
       text: this.edited,
       ...this.controls.chosen,
-    }).then((fragment) => {
-      if (fragment !== location.hash) history.replaceState(null, "", fragment || location.pathname + location.search);
     });
+    if (fragment !== location.hash) history.replaceState(null, "", fragment || location.pathname + location.search);
   }
 
   private told(share: number, events: number, seconds: number): void {

@@ -3,13 +3,14 @@
 import { Picture, ticks } from "./canvas";
 import type { Clock } from "./clock";
 import { kindColour, run_colour, statusColour, theme } from "./colours";
-import { column, label, lowerIndex, Phase, phases, Run, short, statusAt } from "./data";
+import { column, label, lowerIndex, Phase, phases, Run, short, Slides, slides, statusAt } from "./data";
 
 interface Path {
   run: Run;
   x: Float32Array;
   y: Float32Array;
   colour: string;
+  slides?: Slides;
 }
 
 interface Window {
@@ -65,7 +66,7 @@ export class PhasePlot {
     runs.forEach((run, r) => {
       const x = column(run, this.xName);
       const y = column(run, this.yName);
-      if (x && y && !x.words && !y.words) this.paths.push({ run, x: x.values, y: y.values, colour: run_colour(r) });
+      if (x && y && !x.words && !y.words) this.paths.push({ run, x: x.values, y: y.values, colour: run_colour(r), slides: this.cone ? undefined : slides(run) });
     });
     if (this.cone && runs.length === 1) this.status = phases(runs[0]).get(this.cone.contact);
   }
@@ -106,7 +107,7 @@ export class PhasePlot {
   }
 
   draw(): void {
-    this.picture.fit(Math.min(360, Math.max(220, this.picture.host.clientWidth * 0.7)));
+    this.picture.fit((width) => Math.min(360, Math.max(220, width * 0.7)));
     const { ctx } = this.picture;
     const colours = theme();
     const f = this.frame();
@@ -120,6 +121,7 @@ export class PhasePlot {
     for (const p of this.paths) this.drawPath(p);
     for (const p of this.paths) this.drawNow(p, colours.paper);
     ctx.restore();
+    this.drawKey(f, colours.ink);
   }
 
   private axes(f: { left: number; top: number; width: number; height: number }, colours: ReturnType<typeof theme>): void {
@@ -183,17 +185,23 @@ export class PhasePlot {
     const first = Math.max(0, lowerIndex(t, this.clock.from));
     const last = Math.min(t.length - 1, lowerIndex(t, this.clock.to) + 1);
     const jumps = new Set(p.run.jumps);
+    const f = this.frame();
+    const [sx, sy] = [f.width / (this.box.x1 - this.box.x0), -f.height / (this.box.y1 - this.box.y0)];
+    const [x0, y0] = [f.left - this.box.x0 * sx, f.top + f.height - this.box.y0 * sy];
+    this.drawSlides(p, (x) => x0 + sx * x, (y) => y0 + sy * y);
     ctx.strokeStyle = p.colour;
     ctx.lineWidth = 1.4;
     ctx.beginPath();
     let pen = false;
     for (let i = first; i <= last; ++i) {
-      if (!Number.isFinite(p.x[i]) || !Number.isFinite(p.y[i])) {
+      const x = x0 + sx * p.x[i];
+      const y = y0 + sy * p.y[i];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) {
         pen = false;
         continue;
       }
-      if (!pen || jumps.has(i)) ctx.moveTo(this.px(p.x[i]), this.py(p.y[i]));
-      else ctx.lineTo(this.px(p.x[i]), this.py(p.y[i]));
+      if (!pen || jumps.has(i)) ctx.moveTo(x, y);
+      else ctx.lineTo(x, y);
       pen = true;
     }
     ctx.stroke();
@@ -211,6 +219,50 @@ export class PhasePlot {
     ctx.setLineDash([]);
     ctx.globalAlpha = 1;
     this.drawEvents(p);
+  }
+
+  /** Wide, under the curve: where the motion goes along a jump of its law. */
+  private drawSlides(p: Path, px: (x: number) => number, py: (y: number) => number): void {
+    const { ctx } = this.picture;
+    const { t } = p.run;
+    ctx.strokeStyle = statusColour.stick;
+    ctx.lineCap = "round";
+    ctx.lineWidth = 6;
+    ctx.globalAlpha = 0.45;
+    ctx.beginPath();
+    for (const [from, to] of p.slides?.times ?? []) {
+      if (to < this.clock.from || from > this.clock.to) continue;
+      // Rows at the instant itself are the limits before and after it: the first with a later time is behind.
+      let i = lowerIndex(t, Math.max(from, this.clock.from));
+      while (i + 1 < t.length && t[i + 1] - from <= 1e-12 * Math.abs(from)) ++i;
+      ctx.moveTo(px(p.x[i]), py(p.y[i]));
+      for (++i; i < t.length && t[i] <= Math.min(to, this.clock.to); ++i) ctx.lineTo(px(p.x[i]), py(p.y[i]));
+    }
+    ctx.stroke();
+    ctx.lineCap = "butt";
+    ctx.globalAlpha = 1;
+  }
+
+  /** What the wide lines are. */
+  private drawKey(f: { left: number; width: number }, ink: string): void {
+    const word = this.paths.find((p) => p.slides)?.slides?.word;
+    if (!word) return;
+    const { ctx } = this.picture;
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    const right = f.left + f.width - 6;
+    const begin = right - ctx.measureText(word).width - 26;
+    ctx.strokeStyle = statusColour.stick;
+    ctx.globalAlpha = 0.45;
+    ctx.lineWidth = 6;
+    ctx.beginPath();
+    ctx.moveTo(begin, 4);
+    ctx.lineTo(begin + 20, 4);
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = ink;
+    ctx.fillText(word, right, 5);
   }
 
   private drawEvents(p: Path): void {

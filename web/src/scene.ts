@@ -14,11 +14,16 @@ interface Box {
 
 type Ctx = CanvasRenderingContext2D;
 
-const nothing: Box = { x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity };
+const nothing = (): Box => ({ x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity });
 
+/** Makes the box larger. It is asked for every shape at a thousand times of every run, so nothing is made anew. */
 function around(box: Box, x: number, y: number, r = 0): Box {
   if (!Number.isFinite(x) || !Number.isFinite(y)) return box;
-  return { x0: Math.min(box.x0, x - r), x1: Math.max(box.x1, x + r), y0: Math.min(box.y0, y - r), y1: Math.max(box.y1, y + r) };
+  box.x0 = Math.min(box.x0, x - r);
+  box.x1 = Math.max(box.x1, x + r);
+  box.y0 = Math.min(box.y0, y - r);
+  box.y1 = Math.max(box.y1, y + r);
+  return box;
 }
 
 /** Corners of a box or polygon in the plane of the model. */
@@ -42,9 +47,16 @@ function bounds(shape: Shape, v: ArrayLike<number>, box: Box): Box {
   switch (shape.shape) {
     case "circle":
       return around(box, v[0], v[1], Math.abs(v[2]));
-    case "box":
-    case "polygon":
-      return corners(shape, v).reduce((b, [x, y]) => around(b, x, y), box);
+    case "box": {
+      const [c, s] = [Math.abs(Math.cos(v[4])), Math.abs(Math.sin(v[4]))];
+      const [wide, high] = [(c * Math.abs(v[2]) + s * Math.abs(v[3])) / 2, (s * Math.abs(v[2]) + c * Math.abs(v[3])) / 2];
+      return around(around(box, v[0] - wide, v[1] - high), v[0] + wide, v[1] + high);
+    }
+    case "polygon": {
+      const [c, s] = [Math.cos(v[2]), Math.sin(v[2])];
+      for (let i = 3; i + 1 < shape.numbers; i += 2) around(box, v[0] + c * v[i] - s * v[i + 1], v[1] + s * v[i] + c * v[i + 1]);
+      return box;
+    }
     case "arrow":
       return around(box, v[0], v[1]);
     default:
@@ -52,10 +64,12 @@ function bounds(shape: Shape, v: ArrayLike<number>, box: Box): Box {
   }
 }
 
+const strip = 18; // of the numbers below a drawing, in pixels
+
 export class Scene {
   private readonly picture: Picture;
   private status = new Map<string, Phase[]>();
-  private all: Box = nothing;
+  private all: Box = nothing();
   private size = { width: 1, height: 1 };
   private forceScale = 0;
   private now = new Float64Array(0);
@@ -110,19 +124,19 @@ export class Scene {
   }
 
   private allBounds(): Box {
-    let box = nothing;
+    const box = nothing();
     for (const row of this.rows()) {
-      for (const shape of this.run.scene!.shapes) box = bounds(shape, this.value(shape, row), box);
+      for (const shape of this.run.scene!.shapes) bounds(shape, this.value(shape, row), box);
     }
     return box.x1 >= box.x0 ? box : { x0: -1, x1: 1, y0: -1, y1: 1 };
   }
 
   /** Of one moment: what moves, without the ground that it moves over. */
   private frame(values: (shape: Shape) => ArrayLike<number>): Box {
-    let box = nothing;
+    const box = nothing();
     for (const shape of this.run.scene!.shapes) {
       if (shape.shape === "ground" || this.fixed.has(shape)) continue;
-      box = bounds(shape, values(shape), box);
+      bounds(shape, values(shape), box);
     }
     return box.x1 >= box.x0 ? box : this.all;
   }
@@ -133,8 +147,11 @@ export class Scene {
     const rows = this.rows();
     this.fixedShapes = new Set(
       (this.run.scene?.shapes ?? []).filter((shape) => {
-        const first = this.value(shape, 0);
-        return rows.every((row) => this.value(shape, row).every((v, i) => v === first[i]));
+        const { values, numbers } = this.run.scene!;
+        for (let k = shape.first; k < shape.first + shape.numbers; ++k) {
+          for (const row of rows) if (values[row * numbers + k] !== values[k]) return false;
+        }
+        return true;
       }),
     );
     return this.fixedShapes;
@@ -189,28 +206,33 @@ export class Scene {
       const [w, h] = [this.size.width * 0.75, this.size.height * 0.75];
       view = { x0: cx - w, x1: cx + w, y0: cy - h, y1: cy + h };
     }
-    const scale = 0.86 * Math.min(width / (view.x1 - view.x0 || 1), height / (view.y1 - view.y0 || 1));
+    // Numbers have a strip of their own below, so that they do not stand in the hatching of a ground.
+    const high = this.follow ? height - strip : height;
+    const scale = 0.86 * Math.min(width / (view.x1 - view.x0 || 1), high / (view.y1 - view.y0 || 1));
     const [cx, cy] = [(view.x0 + view.x1) / 2, (view.y0 + view.y1) / 2];
     const px = (x: number) => width / 2 + (x - cx) * scale;
-    const py = (y: number) => height / 2 - (y - cy) * scale;
+    const py = (y: number) => high / 2 - (y - cy) * scale;
     if (this.follow) this.drawRuler(ctx, colours, px, cx, width / scale);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(0, 0, width, high);
+    ctx.clip();
     for (const shape of this.run.scene.shapes) this.drawShape(ctx, shape, values(shape), px, py, scale, colours);
+    ctx.restore();
     this.drawLegend(ctx, colours);
   }
 
-  /** Where the eye travels with the body, marks below show that it moves. */
+  /** Where the eye travels with the body, lines and numbers below show that it moves. */
   private drawRuler(ctx: Ctx, colours: Theme, px: (x: number) => number, cx: number, span: number): void {
+    ctx.lineWidth = 1;
     ctx.strokeStyle = colours.grid;
     ctx.fillStyle = colours.faint;
     ctx.font = "11px system-ui, sans-serif";
     ctx.textAlign = "center";
-    const y = this.picture.height - 16;
+    ctx.textBaseline = "alphabetic";
     for (const x of ticks(cx - span / 2, cx + span / 2, 6)) {
-      ctx.beginPath();
-      ctx.moveTo(px(x), 0);
-      ctx.lineTo(px(x), y);
-      ctx.stroke();
-      ctx.fillText(short(x, 4), px(x), y + 10);
+      drawLine(ctx, px(x), 0, px(x), this.picture.height - strip);
+      ctx.fillText(short(x, 4), px(x), this.picture.height - 5);
     }
   }
 

@@ -33,6 +33,7 @@ export class EventTable {
   private readonly kinds = element("select");
   private shown: number[] = [];
   private filter = "";
+  private readonly hint = element("p", "hint");
 
   constructor(
     host: HTMLElement,
@@ -54,7 +55,7 @@ export class EventTable {
     const list = table(["time", "event", "where", "detail", "normal impulse", "tangential", "energy lost"], []);
     this.body = list.tBodies[0];
     box.append(list);
-    host.append(bar, box);
+    host.append(bar, box, this.hint);
     clock.onTime((t) => this.mark(t));
     this.listKinds();
     this.choose();
@@ -67,7 +68,18 @@ export class EventTable {
     this.choose();
   }
 
+  /** What the heads of the table do not say. */
+  private words(): void {
+    const e = this.run.events;
+    const out: string[] = [];
+    if (e.kind.includes("accumulation")) out.push("Detail of an accumulation: how many events its end stands for, and the time they would have taken.");
+    const most = e.lost.reduce((largest, lost) => Math.max(largest, Math.abs(lost)), 0);
+    if (e.lost.some((lost) => lost < -1e-6 * most)) out.push("Energy lost below zero came in: from a wall that moves, or by an impact law that makes energy.");
+    this.hint.textContent = out.join(" ");
+  }
+
   private listKinds(): void {
+    this.words();
     const known = ["all events", ...new Set(this.run.events.kind)];
     if (known.length === this.kinds.options.length && known.every((kind, i) => this.kinds.options[i].text === kind)) return;
     if (this.filter && !known.includes(this.filter)) this.filter = "";

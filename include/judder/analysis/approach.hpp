@@ -9,7 +9,9 @@
 // yet near enough, and nothing is said.
 //
 // In closed contacts ÿ obeys g̈ + 2 α ġ + α² g = 0 instead of g̈ = 0, which is the same motion on g = 0 and has y* as an isolated point.
-// Places on which nothing depends (Coordinates that may drift) are left out. What friction holds stays where it is.
+// Places on which nothing depends (Coordinates that may drift) are left out. What friction holds stays where it is. Where rests form a line or a
+// surface, A has a null space along it; V is that of the motion across, with Π the projector on the null space along the image and A − c Π in
+// the place of A, and the places beside y* are looked at, whether they are rests.
 //
 // Not treated: massless coordinates, constraints of velocities, sliding on surfaces of switches, slip in several directions, and what
 // depends on time.

@@ -29,8 +29,10 @@ struct ExperimentOptions {
   std::vector<double> sizes{1e-2, 1e-3, 1e-4};  ///< relative to the scale of the rest, falling
   double swings = 60;                           ///< time of a run, in times of the slowest swing
   double far = 40;                              ///< times the push: no stable rest is known that goes farther
-  int mixed = 4;        ///< pushes in mixed directions, beside those along coordinates
-  bool forces = true;   ///< disturbances of the load, too
+  int mixed = 4;       ///< pushes in mixed directions, beside those along coordinates
+  bool forces = true;  ///< disturbances of the load, too
+  bool displacements =
+      true;  ///< beside velocities; where walls or constraints bend a displaced start would not satisfy them
   bool curves = false;  ///< keep the motions after a push along each coordinate
   const std::atomic<bool>* cancel = nullptr;
 };

@@ -111,6 +111,8 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   [[nodiscard]] const std::vector<Extreme>& extremes() const { return extremes_; }
   /// False: somewhere a quantity changed faster than it could be followed; extremes and integrals may be off.
   [[nodiscard]] bool followed() const;
+  /// By quantity: whether that has happened to it.
+  [[nodiscard]] bool followed(std::size_t quantity) const { return unfollowed_[quantity] == 0; }
   /// That in words, for a table, with the names of what may be off; empty: all were followed.
   [[nodiscard]] std::string unfollowed_text() const;
 

@@ -9,13 +9,17 @@
 // switch a rest is Filippov's: the fields of both sides, mixed with a weight α in [0, 1], balance there. A *pseudo-equilibrium* is one that
 // lies on a surface without being a rest of either side.
 //
-// Stuck friction makes families. They are represented by what Newton's method runs into with the friction force at zero and at both limits,
-// and followed from limit to limit in steps of the force, so that their ends (imminent slip) are known.
+// Stuck friction makes families, and so do forces that vanish on a stretch. They are the sets F(u) = 0 in coordinates, states and reactions, within all
+// inequalities. Their dimension is told by the directions in which there are rests near by; curves are followed by their arc length from end to end, larger families are
+// stretched along each coordinate and reaction by linear programs in their tangent space, so that their ranges are local extremes.
 //
 // Nothing guarantees that all rests are found: a basin may be smaller than the distance of the starting points. The number of starts is part of the result.
+// Starts are the start of the model, places around it, zeros of single equations along the coordinate lines, and rests of other statuses; isolated
+// rests that are known are deflated.
 //
 // Stability: eigenvalues where the model is smooth around the rest; at a pseudo-equilibrium those of the sliding motion on the surface, if
-// the surface attracts. A. F. Filippov, Differential equations with discontinuous righthand sides (1988), chapter 4.
+// the surface attracts; where energy is conserved a minimum of the potential is stable (Lagrange and Dirichlet). Anything else is left to experiments
+// (analysis/perturbation.hpp). A. F. Filippov, Differential equations with discontinuous righthand sides (1988), chapter 4.
 #pragma once
 
 #include <atomic>
@@ -26,6 +30,7 @@
 #include <vector>
 
 #include "judder/analysis/equilibria.hpp"
+#include "judder/analysis/perturbation.hpp"
 #include "judder/analysis/rest_stability.hpp"
 
 namespace judder::analysis {
@@ -36,6 +41,7 @@ struct RestSearchOptions {
   std::size_t most_choices = 4096;
   double tolerance = 1e-11;  ///< of the residual, relative to its terms
   std::optional<double> at;  ///< as in EquilibriaOptions
+  bool near = false;         ///< the linear problem around each rest, for experiments
   const std::atomic<bool>* cancel = nullptr;
 };
 
@@ -49,8 +55,16 @@ struct FoundRest {
   Stability stability = Stability::open;
   std::string why;
   std::vector<std::complex<double>> eigenvalues;
-  std::vector<RestRange>
-      family;  ///< ranges of coordinates over the family that stuck friction makes; empty: isolated
+  std::size_t dimension = 0;      ///< of the family that it is a state of; 0: isolated
+  std::vector<RestRange> family;  ///< ranges of coordinates, states and reactions over it; empty: isolated
+  struct End {
+    std::string meaning;  ///< "imminent slip+ of pad", "touch of wall", "switch of force.spring.value"
+    RestState state;      ///< of a family of more dimensions: one of them
+  };
+  std::vector<End> ends;
+  std::optional<RestProblem> near;       ///< the linear problem around it
+  std::optional<Experiment> experiment;  ///< what pushes make of it
+  bool whole = true;                     ///< false: the family was lost on the way, and may be larger
 };
 
 struct RestSearch {

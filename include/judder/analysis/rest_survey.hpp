@@ -48,18 +48,8 @@ void survey_rests(const model::System& system, const model::Spec& spec, const mo
 /// The same of a rest that was found by a search, switches included.
 [[nodiscard]] std::string status_words(const FoundRest& rest);
 
-/// A value of a parameter at which families of rest states appear, vanish or change type: between two values, by bisection.
-struct FamilyChange {
-  double value = 0;
-  /// "wall stuck, dimension 1, stable", …, in the order of the statuses; the verdict is that inside
-  std::vector<std::string> below, above;
-};
-/// Looks at `points` values from `from` to `to` (≥ 2). What appears and vanishes between two of them is not seen. Values at which the model does not
-/// compile or is not affine at rest have no families. Throws Abandoned when cancelled.
-[[nodiscard]] std::vector<FamilyChange> family_changes(const model::Spec& spec,
-                                                       const model::CompileOptions& compile,
-                                                       const std::string& parameter, double from, double to,
-                                                       int points, const EquilibriaOptions& options = {});
+/// The restitution that theorems ask about: of the only contact, or something that fits none.
+[[nodiscard]] double largest_restitution(const model::System& system);
 
 /// One number or word of a survey, for references and tests. `words` are those of a state (status_words); `number` counts states of these words from 1.
 /// Fields: a coordinate; "NAME least" and "NAME most" over the family; "stability", "basis", "margin", "critical mu", "growth" (largest real part of

@@ -1,7 +1,7 @@
 // The laws of friction and of impact: one row each, with its word in the model file and the keys that belong to it alone.
 //
-// Reader, checks, schema, pages and messages take words and keys from here. What a friction law does stands in model/laws.cpp (as
-// formulas of the equations) and model/friction.cpp (as a function of the slip); what an impact law does stands in contact.
+// Reader, checks, schema, pages and messages take words and keys from here. What a law does stands in a table of its layer (model/smooth_laws.cpp,
+// contact/path_laws.cpp), or in model/laws.cpp. A type that nothing asks for by name may be a number: FrictionType{100}.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "judder/analysis/family_changes.hpp"
 #include "judder/analysis/impacts.hpp"
 #include "judder/analysis/rest_survey.hpp"
 
@@ -17,9 +18,9 @@ namespace judder::io {
 /// `model`: its file, as named.
 [[nodiscard]] std::string equilibria_json(const analysis::RestSurvey& survey, const std::string& model);
 /// Where families change over a parameter.
-[[nodiscard]] std::string family_changes_text(const std::vector<analysis::FamilyChange>& changes,
+[[nodiscard]] std::string family_changes_text(const analysis::FamilyChanges& changes,
                                               const analysis::Sweep& sweep);
-[[nodiscard]] std::string family_changes_json(const std::vector<analysis::FamilyChange>& changes,
+[[nodiscard]] std::string family_changes_json(const analysis::FamilyChanges& changes,
                                               const analysis::Sweep& sweep);
 [[nodiscard]] std::string equilibria_csv(const analysis::RestSurvey& survey);
 

@@ -16,6 +16,7 @@
 #include "judder/io/gallery.hpp"
 #include "judder/io/run_folder.hpp"
 #include "judder/model/compile.hpp"
+#include "judder/simulate/curve.hpp"
 
 namespace judder::io {
 
@@ -63,9 +64,12 @@ struct RunSummary {
   std::vector<std::string> notes;                    ///< what a reader of the numbers must know
   Verdict verdict;                                   ///< of the referee
   std::vector<engines::Monitor> monitors;            ///< of engines with fixed steps
+  simulate::CurvePoints curve;                       ///< of pictures, between the rows; in the folder alone
   double wall_seconds = 0;
 };
 [[nodiscard]] std::string run_json(const RunSummary& summary);
+/// The points of a curve in a run.json; none where there are none, or what stands there is no such list.
+[[nodiscard]] simulate::CurvePoints read_curve(std::string_view run_json);
 
 /// { which: [ names ] }
 [[nodiscard]] std::string names_json(const std::string& which, const std::vector<std::string>& names);
@@ -83,6 +87,7 @@ struct EarlierPart {
   std::vector<RunSummary::Interval> intervals;  ///< at most `most_intervals`
   std::vector<std::string> notes;
   Status status{Reason::interrupted, 0, {}, {}};  ///< how it ended; unknown: interrupted
+  simulate::CurvePoints curve;
   double wall_seconds = 0;
 };
 /// What is missing or of another kind is left out.

@@ -51,6 +51,9 @@ struct ChosenLaw {
 };
 [[nodiscard]] ChosenLaw choose_law(const System& system, const std::string& name);
 
+/// The force of the law depends on the past.
+[[nodiscard]] bool has_bristle(FrictionType type);
+
 /// A law of a system. Not for several threads: it has a Workspace.
 class FrictionCurve {
  public:
@@ -67,11 +70,7 @@ class FrictionCurve {
 
   [[nodiscard]] FrictionType type() const { return type_; }
   [[nodiscard]] bool load_known() const { return load_known_; }
-  /// True for lugre, elastoplastic and penalty: the force depends on the past.
-  [[nodiscard]] bool has_bristle() const {
-    return type_ == FrictionType::lugre || type_ == FrictionType::elastoplastic ||
-           type_ == FrictionType::penalty;
-  }
+  [[nodiscard]] bool has_bristle() const { return model::has_bristle(type_); }
   /// Its numbers are the same at every slip velocity.
   [[nodiscard]] bool constant() const;
   [[nodiscard]] LawNumbers at(double slip);

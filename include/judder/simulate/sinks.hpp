@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "judder/engines/engine.hpp"
+#include "judder/engines/observer.hpp"
 
 namespace judder::simulate {
 
@@ -38,6 +39,22 @@ class ManySinks final : public engines::Sink {
   };
   std::vector<engines::Sink*> sinks_;
   std::vector<Stepped> stepped_;
+};
+
+/// An observer that hands on to several, in the order in which they were added. They must live as long.
+class ManyObservers final : public engines::Observer {
+ public:
+  void add(engines::Observer& observer) { observers_.push_back(&observer); }
+
+  void point(const engines::ToldPoint& point) override;
+  void impulses(const engines::ToldImpulses& impulses) override;
+  void event(const engines::Event& event) override;
+  [[nodiscard]] bool asks_inside() const override;
+  [[nodiscard]] bool asks_along() const override;
+  void along(double from, double to, engines::Along& motion) override;
+
+ private:
+  std::vector<engines::Observer*> observers_;
 };
 
 }  // namespace judder::simulate

@@ -31,7 +31,8 @@ struct DiagramValue {
   bool down = false;           ///< carried from above
   std::vector<double> points;  ///< t and the state of each
   std::size_t period_points = 0;
-  double period = 0;  ///< duration; NaN: none was found
+  double period = 0;          ///< duration; NaN: none was found
+  double forcing_period = 0;  ///< of the forces at this value; 0: none
   std::string word;
   std::string status;
   bool ok = true;
@@ -40,7 +41,7 @@ struct DiagramValue {
 struct DiagramReport {
   RunsReport runs;
   std::vector<std::string> columns;  ///< t and the names of the state
-  double forcing_period = 0;         ///< at the first value; 0: nothing depends on time
+  double forcing_period = 0;         ///< at the first value that has one; 0: nothing depends on time
   std::vector<DiagramValue> values;
   std::vector<std::filesystem::path> files;
 };

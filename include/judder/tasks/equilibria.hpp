@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "judder/analysis/family_changes.hpp"
 #include "judder/analysis/impacts.hpp"
 #include "judder/analysis/rest_survey.hpp"
 #include "judder/io/load.hpp"
@@ -23,7 +24,7 @@ struct EquilibriaReport {
   analysis::EquilibriaProblem problem;  ///< message not empty: nothing was computed
   bool cancelled = false;               ///< stopped from outside; what follows is a part
   analysis::RestSurvey survey;
-  std::vector<analysis::FamilyChange> changes;  ///< of a sweep
+  analysis::FamilyChanges changes;  ///< of a sweep
 
   [[nodiscard]] bool ok() const { return model.ok() && problem.message.empty(); }
 };

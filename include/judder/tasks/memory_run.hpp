@@ -20,6 +20,7 @@ struct MemoryRunRequest {
   std::optional<double> until{};  ///< instead of that of [run]
   bool referee = true;            ///< let the referee judge the run
   bool coordinates = false;       ///< keep coordinates and velocities also where [output] leaves them out
+  bool curve = false;             ///< also the points between rows at which pictures turn (RunSummary::curve)
   std::size_t most_events = 10000;                            ///< that are kept; all are counted
   const std::atomic<bool>* cancel = nullptr;                  ///< set from outside to stop
   std::function<void(double share, long events)> progress{};  ///< from time to time

@@ -79,10 +79,11 @@ struct RunReport {
   /// instant of each of `events`, at the last event of an instant.
   std::string first_structure;
   std::vector<std::string> structures;
-  std::uint64_t events_in_window = 0;                   ///< of which `events` are the first
-  std::uint64_t event_count = 0;                        ///< written to events.csv
-  std::uint64_t row_count = 0;                          ///< written to trajectory.csv
-  std::vector<io::Extremes> extremes;                   ///< of the number columns, in their order
+  std::uint64_t events_in_window = 0;     ///< of which `events` are the first
+  std::uint64_t event_count = 0;          ///< written to events.csv
+  std::uint64_t row_count = 0;            ///< written to trajectory.csv
+  std::vector<io::Extremes> extremes;     ///< of the number columns, in their order
+  std::vector<std::string> unfollowed{};  ///< columns faster than can be followed: their extremes may be off
   std::vector<std::pair<std::string, double>> hardest;  ///< contact and its largest normal impulse
   std::vector<std::string>
       undefined;  ///< notes about columns that are no finite numbers somewhere, also in `summary`

@@ -17,12 +17,24 @@ constexpr double kDecisionTolerance = 1e-10;  ///< inequalities hold to this tim
 }  // namespace
 
 Decisions::Decisions(Phase& now, InstantState& here, Roundings& rounding, Sides& sides)
-    : now_(now), here_(here), rounding_(rounding), sides_(sides) {
+    : now_(now), here_(here), rounding_(rounding), sides_(sides), released_(now.decider.no_exclusions()) {
   node_y_.resize(now_.motion.all_components());
   landing_y_.resize(now_.motion.all_components());
 }
 
 bool Decisions::decide_with(Mode& mode, Status& status) {
+  if (!here_.letting_go) return decide_now(mode, status);
+  released_ = here_.exclusions;
+  for (int j = 0; j < now_.layout.tangents; ++j) {
+    if (here_.let_go[j] != 0) released_.tangent[j] |= contact::bit(contact::RowStatus::stick);
+  }
+  std::swap(here_.exclusions, released_);
+  const bool decided = decide_now(mode, status);
+  std::swap(here_.exclusions, released_);
+  return decided;
+}
+
+bool Decisions::decide_now(Mode& mode, Status& status) {
   for (int r = 0; r < now_.layout.relations; ++r) now_.decider.force_floor[r] = now_.guards.normal_scale(r);
   for (int j = 0; j < now_.layout.tangents; ++j)
     now_.decider.force_floor[now_.layout.relations + j] = now_.guards.tangent_scale(j);
@@ -43,7 +55,7 @@ bool Decisions::decide_with(Mode& mode, Status& status) {
     const Status again = now_.decider.decide(mode, here_.exclusions, slack);
     if (again.ok()) status = again;
   }
-  if (status.reason == Reason::inconsistent) {
+  if (status.reason == Reason::inconsistent && !here_.letting_go) {
     // A status that has just ended may go on where another row lets its forces jump at the same instant, from static to slip friction.
     Mode other = mode;
     const Status again = now_.decider.decide(other, here_.no_exclusions, kDecisionTolerance);
@@ -54,7 +66,7 @@ bool Decisions::decide_with(Mode& mode, Status& status) {
       mode = other;
     }
   }
-  if (status.reason == Reason::inconsistent) {
+  if (status.reason == Reason::inconsistent && !here_.letting_go) {
     if (let_one_go(mode)) status = {};
   }
   now_.result.undecided_ties += now_.decider.undecided_ties();
@@ -73,7 +85,7 @@ bool Decisions::decided_by_rounding(const Mode& before, const Mode& mode) {
   bool any = false;
   bool known = false;
   for (int r = 0; r < now_.layout.relations; ++r) {
-    if (before.normal[r] != NormalStatus::closed) continue;
+    if (before.normal[r] != NormalStatus::closed || !now_.decider.takes_part(r)) continue;
     if ((here_.exclusions.normal[r] & contact::bit(contact::RowStatus::closed)) != 0) continue;
     if (!known) {
       if (!now_.system.motion(now_.work)) return false;
@@ -124,7 +136,7 @@ bool Decisions::let_one_go(Mode& mode) {
   long most = 0;
   double least = 0;
   for (int j = 0; j < now_.layout.tangents; ++j) {
-    if ((here_.exclusions.tangent[j] & kStick) == 0) continue;
+    if ((here_.exclusions.tangent[j] & kStick) == 0 || !now_.decider.row_takes_part(j)) continue;
     Mode other = known;
     one.tangent[j] = kStick;
     const Status again = now_.decider.decide(other, one, kDecisionTolerance);
@@ -171,7 +183,7 @@ void Decisions::free_unloaded(Mode& mode) {
   for (int r = 0; r < now_.layout.relations; ++r) {
     const model::Relation& relation = now_.system.relations()[r];
     if (relation.tangents == 0 || relation.smooth_friction || relation.direction_in_force ||
-        mode.normal[r] == NormalStatus::open || now_.decider.on_massless(r))
+        mode.normal[r] == NormalStatus::open || now_.decider.on_massless(r) || !now_.decider.takes_part(r))
       continue;
     for (int j = 0; j < relation.tangents; ++j) {
       TangentStatus& status = mode.tangent[relation.first_tangent + j];

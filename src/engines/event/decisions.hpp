@@ -23,6 +23,7 @@ class Decisions {
   void keep_nodes_released();
 
  private:
+  [[nodiscard]] bool decide_now(Mode& mode, Status& status);
   [[nodiscard]] bool decided_by_rounding(const Mode& before, const Mode& mode);
   [[nodiscard]] bool let_one_go(Mode& mode);
   [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
@@ -34,6 +35,7 @@ class Decisions {
   Sides& sides_;
   std::vector<double> node_y_;
   std::vector<double> landing_y_;
+  Decider::Exclusions released_;
   Mode deciding_;
   Mode decided_;
   std::vector<double> surface_memory_;

@@ -13,6 +13,8 @@ namespace {
 constexpr double kShareOfTime = 0.01;  ///< of a characteristic time: the first step to try
 constexpr double kShareOfRest = 1e-3;  ///< of a characteristic time: the step out of rest
 constexpr double kShareOfRun = 1e-6;   ///< of the run, where nothing has a length
+constexpr double kLeastLook =
+    0x1p-20;  ///< of the first look ahead: shorter ones are not shortened for what begins faster than they are long
 
 }  // namespace
 
@@ -21,12 +23,16 @@ FirstSteps::FirstSteps(Phase& now, Trial& trial, Scan& scan) : now_(now), trial_
 // The least time in which the linearised equations change the motion: of ‖∂v̇/∂q‖^(−1/2) and ‖∂v̇/∂v‖⁻¹, and of the rates of states; infinite
 // where the motion feeds nothing back. Products of mirrored entries are the same in all units of the coordinates.
 double FirstSteps::characteristic_time() {
+  now_.load();
+  return characteristic_time_here();
+}
+
+double FirstSteps::characteristic_time_here() {
   const int n = now_.layout.coordinates;
   const int rows = n + now_.layout.states;
   const int width = now_.layout.integrated() + now_.layout.free_parameters;
   if (rows == 0) return std::numeric_limits<double>::infinity();
   jacobian_.resize(static_cast<std::size_t>(rows) * width);
-  now_.load();
   now_.system.jacobian(now_.work, jacobian_.data());
   const auto inertia = [&](int i) { return i < n ? now_.work.inertia[i] : 1.0; };
   double stiffness = 0;
@@ -99,12 +105,53 @@ double FirstSteps::step_from_rest(double limit) {
   return now_.h;
 }
 
+// A look ahead may be far beyond the stability of a state that answers fast once something moves it (a bristle under a belt), and then its end says nothing of
+// its size. What drives it does: a state comes no farther than the largest of its rates with all states where they were.
+TrialStep FirstSteps::within_drives(TrialStep look) {
+  constexpr double kTimes = 4;
+  constexpr int kPlaces = 4;
+  const int first = 2 * now_.layout.coordinates;
+  const int end = now_.layout.integrated();
+  if (first == end) return look;
+  const auto size = static_cast<std::size_t>(now_.motion.all_components());
+  look_.resize(4 * size);
+  double* const capped = look_.data();
+  double* const there = capped + size;
+  double* const rate = there + size;
+  double* const drive = rate + size;
+  std::copy_n(look.end, now_.motion.components(), capped);
+  std::fill_n(drive, size, 0.0);
+  for (int place = 1; place <= kPlaces; ++place) {
+    const double theta = static_cast<double>(place) / kPlaces;
+    trial_.dense(theta, there);
+    std::copy(look.y + first, look.y + end, there + first);
+    if (!now_.motion(look.t + theta * look.h, there, rate)) continue;
+    for (int i = first; i < end; ++i) drive[i] = std::max(drive[i], std::abs(rate[i]) * look.h);
+  }
+  for (int i = first; i < end; ++i) {
+    const double most = kTimes * drive[i];
+    if (most > 0) capped[i] = std::clamp(capped[i], look.y[i] - most, look.y[i] + most);
+  }
+  look.end = capped;
+  return look;
+}
+
 // The sizes at the end of a trial of `length`. False: it is too long, a guard vanishes on the way (unless `guarded`: that has been seen), or the
 // equations give no number there.
 bool FirstSteps::look_ahead(double length, bool guarded, bool& finite) {
   finite = trial_.try_step(length) && trial_.prepare_dense();
   if (!finite) return false;
-  const bool moved = now_.scales.look(trial_.trial_step(length));
+  // Where what begins is faster than the look is long (a bristle answers as fast as its belt moves) the look has gone past it.
+  const TrialStep seen = within_drives(trial_.trial_step(length));
+  const double first = kAheadAtRest * now_.rest_step;
+  if (length <= first && length > kLeastLook * first) {
+    now_.motion.load(now_.t + length, seen.end);
+    if (length > characteristic_time_here()) {
+      finite = false;
+      return false;
+    }
+  }
+  const bool moved = now_.scales.look(seen);
   // Rest that lasted has lengthened the steps; where it ends they are as short again as at its beginning.
   if (moved && length > kAheadAtRest * now_.rest_step) return false;
   if (guarded) return true;

@@ -19,11 +19,14 @@ class FirstSteps {
 
  private:
   [[nodiscard]] double characteristic_time();
+  [[nodiscard]] double characteristic_time_here();
+  [[nodiscard]] TrialStep within_drives(TrialStep look);
 
   Phase& now_;
   Trial& trial_;
   Scan& scan_;
   std::vector<double> jacobian_;  ///< of forces and rates, for characteristic_time()
+  std::vector<double> look_;      ///< states and rates of a look ahead
 };
 
 }  // namespace judder::engines

@@ -89,9 +89,33 @@ void ImpactTails::close_gap(int relation) {
     const double free = slope_along(node_y_);
     if (now_.motion.holds()) now_.motion.keep_rows(node_y_.data());
     now_.motion.keep_on_gaps(node_y_.data());
+    keep_on_surfaces(node_y_.data());
     const double slope = slope_along(node_y_);
     if (!(slope > kMoves * free)) return;
     for (int i = 0; i < n; ++i) now_.work.in[now_.layout.q() + i] -= node_y_[i] * gap / slope;
+  }
+}
+
+// Takes from a displacement what would leave the surfaces that are slid or rested on: x stays at zero under −sign(x) where a gap closes beside it.
+void ImpactTails::keep_on_surfaces(double* displacement) {
+  const int n = now_.layout.coordinates;
+  for (int k = 0; k < now_.layout.switches; ++k) {
+    if (!now_.mode.slides(k)) continue;
+    const expr::Program& surface = now_.system.switches()[k].surface;
+    surface_memory_.resize(std::max(surface_memory_.size(),
+                                    static_cast<std::size_t>(surface.outputs()) + now_.layout.coordinates));
+    surface.evaluate(now_.work.in.data(), surface_memory_.data(), now_.work.registers.data());
+    const double* gradient = surface_memory_.data() + 2;
+    double* answer = surface_memory_.data() + surface.outputs();
+    std::copy_n(gradient, n, answer);
+    now_.system.solve_mass(now_.work, answer);
+    double along = 0, square = 0;
+    for (int i = 0; i < n; ++i) {
+      along += gradient[i] * displacement[i];
+      square += gradient[i] * answer[i];
+    }
+    if (along == 0 || !(square > 0)) continue;
+    for (int i = 0; i < n; ++i) displacement[i] -= answer[i] * (along / square);
   }
 }
 

@@ -48,6 +48,7 @@ class ImpactTails {
   [[nodiscard]] bool next_hop_is_seen(const Accumulation::Pattern& pattern);
   [[nodiscard]] bool end_is_known(Accumulation::Pattern& pattern);
   void take_sides_of_rest(Mode& mode);
+  void keep_on_surfaces(double* displacement);
 
   Phase& now_;
   InstantState& here_;
@@ -58,6 +59,7 @@ class ImpactTails {
   Accumulations accumulation_;  ///< of impacts
   Tails tails_;
   std::vector<double> node_y_;
+  std::vector<double> surface_memory_;
   Accumulation::Pattern pattern_;  ///< that the last impacts form
 };
 

@@ -40,15 +40,27 @@ struct InstantState {
   std::vector<double> speed_before;    ///< |v| by coordinate, then
   std::vector<double> lower;           ///< by switch: the side below the level that it is nearest to
   std::vector<double> listed_side;     ///< by switch: listed last; NaN while it slides
-  std::vector<int> open;               ///< E: surfaces that this instant decides
-  std::vector<int> seen_open;          ///< surfaces at zero that this instant has decided
-  std::vector<int> later;              ///< surfaces at zero that contain some of E: decided after these
-  bool nested = false;                 ///< some surface contains the side of a switch
-  bool strikes = false;                ///< contacts of touching_ approach, or a constraint has got a rate
-  bool probing = false;                ///< a decision is tried: it lists nothing and ends nothing
-  bool rests_asked = false;            ///< also where the engine cannot follow the motion there
-  bool quiet = false;                  ///< the modes at the start are no events
-  bool quiet_rows = false;             ///< nothing listed happens at this instant: no rows for it
+  std::vector<int>
+      open;  ///< E: surfaces that this instant decides; while blocks are decided, those of the present one
+  std::vector<int> seen_open;  ///< surfaces at zero that this instant has decided
+  std::vector<int> later;      ///< surfaces at zero that contain some of E: decided after these
+  /// Blocks of E and of what acts on it (coupling.hpp): by switch, and by coordinate and state; −1: none of them. `block` is the one that
+  /// is being decided, and nothing else is: surfaces and rows of other blocks are what they are.
+  std::vector<int> block_of, block_of_component;
+  int block = -1;
+  /// By tangential row: let go, because it held only with sides that the motion refutes.
+  std::vector<std::uint8_t> let_go;
+  bool letting_go = false;   ///< there are some
+  bool nested = false;       ///< some surface contains the side of a switch
+  bool strikes = false;      ///< contacts of touching_ approach, or a constraint has got a rate
+  bool probing = false;      ///< a decision is tried: it lists nothing and ends nothing
+  bool rests_asked = false;  ///< also where the engine cannot follow the motion there
+  bool quiet = false;        ///< the modes at the start are no events
+  bool quiet_rows = false;   ///< nothing listed happens at this instant: no rows for it
+
+  [[nodiscard]] bool in_block(int k) const { return block < 0 || block_of[k] == block; }
+  /// Whether switch k acts on what is being decided.
+  [[nodiscard]] bool acts_on_block(const model::System& system, int k) const;
 };
 
 }  // namespace judder::engines

@@ -104,7 +104,15 @@ Departure Leaving::leaving_direction(int k, const Mode& trial) {
     if (std::abs(s.c[o] * power) > least && std::abs(s.c[o]) > unbalanced(o)) return {s.c[o] > 0 ? 1 : -1, o};
   }
   now_.note_unknown(s);
-  return now_.series.order() < 2 ? leaving_by_acceleration(k) : Departure{0, 0};
+  if (now_.series.order() < 2) return leaving_by_acceleration(k);
+  // The time in which the series changes may be nothing but rounding, where a push comes back to zero and turns: the derivatives tell
+  // after the time of a phase.
+  constexpr double kNoTime = 1e-9;  ///< of the time that phases last
+  const double phase = std::max(now_.t - now_.entry.time, now_.last_flight);
+  const bool place = info.rate.outputs() > 0 && info.sees_states.empty();
+  if (!place && along < 0 && now_.series.time_scale() < kNoTime * phase)
+    return leaving_past_rounding(s, std::max({rounding, rounding_.force_rounding(k), std::abs(s.c[1])}));
+  return {0, 0};
 }
 
 // Where a slide ends because its push passes zero to a high order, rounding puts the instant somewhere into the time in which the push is less than that: its
@@ -194,7 +202,7 @@ bool Leaving::nothing_moves() {
 // Whether this instant has changed the side of a switch other than k that neither slides now nor did so before.
 bool Leaving::others_changed(int k) const {
   for (int j = 0; j < now_.layout.switches; ++j) {
-    if (j != k && !now_.mode.slides(j) && !here_.reference.slides(j) &&
+    if (j != k && here_.acts_on_block(now_.system, j) && !now_.mode.slides(j) && !here_.reference.slides(j) &&
         now_.mode.side[j] != here_.reference.side[j])
       return true;
   }

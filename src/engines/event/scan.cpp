@@ -71,6 +71,10 @@ bool rises_softly(const numeric::SamplingGrid& grid, const double* sample, doubl
   return std::all_of(coefficients.begin(), coefficients.begin() + grid.points(),
                      [band](double c) { return c >= -band; });
 }
+/// The highest power of time that the dense output of the methods carries.
+int carried_order(const numeric::TwoMethods& methods) {
+  return methods.stiff() ? 3 : methods.order() == numeric::Method::order5 ? 4 : 7;
+}
 /// How far a function gets to the other side of zero than `side`, behind θ, by its samples and its value at the end of the step.
 double depth_behind(const numeric::SamplingGrid& grid, const double* sample, double theta, int side) {
   const int points = grid.points();
@@ -111,7 +115,7 @@ bool Scan::find_first_guard(double h, bool& accurate) {
   for (Guard& guard : list) {
     if (guard.kind != GuardKind::held_above && guard.kind != GuardKind::held_below) continue;
     now_.load();
-    const double little = unmoved(guard.place, h);
+    const double little = unmoved(guard.place, h, true);
     guard.band = std::max({guard.band, little, kRoundingUnits * rounding_.surface_rounding(guard.place)});
     now_.motion.load(now_.t + h, y1);
     const double later = kRoundingUnits * rounding_.surface_rounding(guard.place);
@@ -174,6 +178,16 @@ bool Scan::find_first_guard(double h, bool& accurate) {
       double* coefficients = found_.bernstein.data() + i * points;
       double* sample = found_.samples.data() + i * (points + 1);
       const bool watch = guard.kind == GuardKind::watch || guard.kind == GuardKind::observed;
+      // Of a zero beyond its order the polynomial of the step carries nothing, be it in the samples or between them.
+      if (first_of_phase && guard.zeros > carried_order(trial_.methods())) {
+        const Start start = start_by_series(guard, h, sample[points]);
+        if (start == Start::leaves) continue;
+        if (start == Start::too_long) {
+          found_.blamed_guard = i;
+          accurate = false;
+          return false;
+        }
+      }
       const double* clean = sample;
       if (guard.zeros != 0 && !closed_form && residues_[i] != 0) {
         for (int j = 0; j < points; ++j) clean_[j] = sample[j] - residues_[i];
@@ -193,6 +207,13 @@ bool Scan::find_first_guard(double h, bool& accurate) {
           closed_form ? parabola(sample, slopes_[i], guard.zeros, coefficients)
                       : grid.interpolate(clean, 1, std::min(guard.zeros, 3), coefficients);
       found_.fit_errors[i] = fit.error;
+      // Most of many gaps stay far from zero, which both ends and the slope tell.
+      if (closed_form && guard.zeros == 0 && guard.kind == GuardKind::gap) {
+        const double least = std::min(std::min(coefficients[0], coefficients[1]), coefficients[2]);
+        const double largest = std::max(fit.magnitude, std::abs(sample[2]));
+        if (least > 2 * fit.error && least > now_.options.tolerance * std::max(guard.scale, largest))
+          continue;
+      }
       // What stays within a quarter of what the event has left of its zero has no other: it has not moved from there yet.
       if (guard.zeros > 0 && !closed_form && std::all_of(sample, sample + points + 1, [&](double value) {
             return std::abs(value - residues_[i]) < 0.25 * std::abs(residues_[i]);
@@ -237,7 +258,10 @@ bool Scan::find_first_guard(double h, bool& accurate) {
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < points; ++j) least = std::min(least, coefficients[j]);
       if (!watch && least > 2 * fit.error && least > band) continue;
-      if (surface && largest <= unmoved(guard.place, h)) continue;
+      if (surface && largest <= unmoved(guard.place, h)) {
+        now_.motion.load(now_.t + h, y1);
+        if (largest <= unmoved(guard.place, h, true)) continue;
+      }
       // What leaves its level by less than the last bits of its terms goes up by steps of these: a polynomial through them has zeros, it has none.
       if ((surface || level) && lowest >= 0 &&
           largest <= kRoundingUnits * rounding_.surface_rounding(guard.place))
@@ -259,7 +283,9 @@ bool Scan::find_first_guard(double h, bool& accurate) {
             scan_watch(i, h, band, time_noise);
             continue;
           }
-          if (guard.zeros > 0 && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
+          // A zero at the start that no series knows the order of (a load like |x|^1.5) is one as well.
+          const bool starts_at_zero = guard.zeros > 0 || (first_of_phase && start_values_[i] == 0);
+          if (starts_at_zero && g + 1 == grids_.size() && follows_power(grid, clean)) continue;
           if (guard.zeros > 3 && sample[points] > 0 && rises_softly(grid, clean, band)) continue;
           found_.blamed_guard = i;
           good = false;
@@ -368,6 +394,35 @@ bool Scan::find_first_guard(double h, bool& accurate) {
     }
   }
   return found_.first_guard >= 0;
+}
+
+// A function of the state that leaves its zero by a power which the dense output does not carry (t⁶ with the method of order five): its Taylor series at the start of
+// the step. While the first term that is not zero is twice all others together there is no zero in the step; its end, which is exact, must say the same.
+Scan::Start Scan::start_by_series(const Guard& guard, double h, double end) {
+  constexpr double kOthers = 0.5;  // of the first term
+  constexpr double kUnits = 8;     // of rounding
+  if (guard.kind != GuardKind::gap && guard.kind != GuardKind::slip && guard.kind != GuardKind::side)
+    return Start::unknown;
+  now_.load();
+  if (!now_.series.compute(now_.mode, expr::kTaylorOrder) || now_.series.order() < guard.zeros)
+    return Start::unknown;
+  const expr::Series s = guard.kind == GuardKind::gap    ? now_.series.gap(guard.place)
+                         : guard.kind == GuardKind::slip ? now_.series.slip(guard.place, guard.tangent)
+                                                         : now_.series.surface(guard.place);
+  const double sign = guard.kind == GuardKind::gap ? 1 : guard.sign;
+  const double first = sign * s.c[guard.zeros];
+  if (!(first > 0)) return Start::unknown;
+  double others = 0;
+  double power = 1;
+  for (int k = guard.zeros + 1; k <= now_.series.order(); ++k) others += std::abs(s.c[k]) * (power *= h);
+  if (others > kOthers * first) return Start::too_long;
+  const double expected = first * elementary::whole_pow(h, guard.zeros);
+  const double rounding =
+      kUnits * (guard.kind == GuardKind::gap ? rounding_.rounding_of(now_.system.relations()[guard.place].gap)
+                : guard.kind == GuardKind::side ? rounding_.surface_rounding(guard.place)
+                                                : guard.noise + guard.noise_rate * h);
+  if (std::abs(end - expected) <= 2 * kOthers * expected + rounding) return Start::leaves;
+  return Start::unknown;
 }
 
 // What is left at the start of a step of the functions that begin with a zero: the last bit of the time of the event just handled. It is
@@ -683,17 +738,43 @@ bool Scan::approaches(int relation) {
 }
 
 // What a surface may be off by because its coordinates have hardly moved: their errors are controlled to the tolerance of what the energy seen
-// would move (running_scales.hpp), and below that a value has no digits and no sign. At the loaded state, for a step of length h.
-double Scan::unmoved(int k, double h) {
+// would move (running_scales.hpp), and below that a value has no digits and no sign. At the loaded state, for a step of length h. `free`: of coordinates that no
+// row determines alone; a body on a floor is as fast as the floor, however slow that is.
+double Scan::unmoved(int k, double h, bool free) {
   const expr::Program& program = now_.system.switches()[k].surface;
   surface_memory_.resize(std::max<std::size_t>(surface_memory_.size(), program.outputs()));
   program.evaluate(now_.work.in.data(), surface_memory_.data(), now_.work.registers.data());
   const int n = now_.layout.coordinates;
   double sum = 0;
-  for (int i = 0; i < n; ++i)
-    sum += now_.scales.speed_floor(i) *
-           (std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]));
+  for (int i = 0; i < n; ++i) {
+    const double slopes = std::abs(surface_memory_[2 + i]) * h + std::abs(surface_memory_[2 + n + i]);
+    if (slopes != 0 && !(free && determined(i))) sum += now_.scales.speed_floor(i) * slopes;
+  }
   return std::isfinite(sum) ? sum : 0;
+}
+
+// Whether a closed, held or sticking row has coordinate i and no other.
+bool Scan::determined(int i) const {
+  const auto alone = [i](const model::Row& w) {
+    bool own = false;
+    for (std::size_t e = 0; e < w.values().size(); ++e) {
+      if (w.values()[e] == 0) continue;
+      if (w.places()[e] != i) return false;
+      own = true;
+    }
+    return own;
+  };
+  for (int r = 0; r < now_.layout.relations; ++r) {
+    const model::Relation& relation = now_.system.relations()[r];
+    if (now_.mode.normal[r] == NormalStatus::open) continue;
+    const model::RelationRows& rows = now_.work.relation[r];
+    if (relation.has_normal && alone(rows.w)) return true;
+    for (int j = 0; j < relation.tangents; ++j) {
+      if (now_.mode.tangent[relation.first_tangent + j] == TangentStatus::stick && alone(rows.tangent[j].w))
+        return true;
+    }
+  }
+  return false;
 }
 
 // Whether a reaction, a limit or a load is positive where the trial step begins and negative at its end, by more than it may be off. Asked where no polynomial

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "engines/event/phase.hpp"
 #include "engines/event/step_findings.hpp"
@@ -23,7 +24,7 @@ class Scan {
   [[nodiscard]] HiddenChange& hidden_change() { return hidden_change_; }
 
   [[nodiscard]] bool find_first_guard(double h, bool& accurate);
-  [[nodiscard]] double unmoved(int k, double h);
+  [[nodiscard]] double unmoved(int k, double h, bool free = false);
   [[nodiscard]] bool load_passes_zero() const;
   [[nodiscard]] static bool reports_graze(const Guard& guard);
   [[nodiscard]] static bool of_the_state(const Guard& guard);
@@ -31,9 +32,12 @@ class Scan {
 
  private:
   [[nodiscard]] bool note_residues();
+  [[nodiscard]] bool determined(int i) const;
   [[nodiscard]] bool passes_at_once(int i, double theta, double first);
   void scan_watch(int i, double h, double band, double time_noise);
   void take_zero(int i, const numeric::Root& root);
+  enum class Start : std::uint8_t { leaves, too_long, unknown };
+  [[nodiscard]] Start start_by_series(const Guard& guard, double h, double end);
   [[nodiscard]] double comes_back(int i, int r, int points, int side, double error) const;
   void take_watch_zero(int i, const double* sample, int points, double noise, double band);
   [[nodiscard]] bool watch_hides(const Guard& guard, double h, double from, double length,

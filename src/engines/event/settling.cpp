@@ -1,6 +1,7 @@
 #include "engines/event/settling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -28,10 +29,12 @@ constexpr int kMostRounds = 50;     ///< of sides and decisions at one instant
 constexpr int kMostImpacts = 1000;  ///< one after another at one instant
 /// Whether the potential energy is the same on both sides of the surfaces of place that have been crossed. Where it jumps, its force is an impulse that no
 /// equation of motion has. Energies that a switch of time or of a state changes come from outside.
+/// `rounding` of a surface, at the state in work: what its value may be off by.
+template <class Rounding>
 bool potential_continues(const model::System& system, model::Workspace& work,
                          const std::vector<double>& before, const std::vector<double>& after,
                          double tolerance, double energy, std::span<const double> sizes, double time,
-                         Status& status) {
+                         const Rounding& rounding, Status& status) {
   constexpr double kRounding = 1e-12;  ///< of the potential
   const model::Layout& layout = system.layout();
   int crossed = -1;
@@ -45,14 +48,25 @@ bool potential_continues(const model::System& system, model::Workspace& work,
   if (crossed < 0) return true;
   double kinetic = 0, total = 0, here = 0, there = 0;
   system.energies(work, kinetic, here, total);
-  // The place of the crossing is known to the tolerance, and energies to what forces do along that.
-  double along = 0;
+  // The place of the crossing is known to the tolerance, and to the rounding of its surface (a wall that comes back to what rests); energies to what forces do along that.
+  const expr::Program& surface = system.switches()[crossed].surface;
+  constexpr std::size_t kFew = 128;
+  std::array<double, kFew> few{};
+  std::vector<double> many(surface.outputs() > static_cast<int>(kFew) ? surface.outputs() : 0);
+  double* const slopes = many.empty() ? few.data() : many.data();
+  surface.evaluate(work.in.data(), slopes, work.registers.data());
+  const double off = rounding(crossed);
+  double along = 0, within = 0;
   const auto note_forces = [&] {
     if (!system.motion(work)) return;
-    double sum = 0;
-    for (int i = 0; i < layout.coordinates; ++i)
+    double sum = 0, rounded = 0;
+    for (int i = 0; i < layout.coordinates; ++i) {
       sum += std::abs(work.force[i]) * std::max(sizes[i], std::abs(work.in[layout.q() + i]));
+      const double slope = std::abs(slopes[2 + i]);
+      if (slope > 0) rounded += std::abs(work.force[i]) * off / slope;
+    }
     along = std::max(along, sum);
+    within = std::max(within, rounded);
   };
   note_forces();
   for (int k = crossed; k < layout.switches; ++k) {
@@ -63,7 +77,7 @@ bool potential_continues(const model::System& system, model::Workspace& work,
   note_forces();
   for (int k = 0; k < layout.switches; ++k) work.in[layout.side() + k] = after[k];
   const double slack =
-      tolerance * std::max(energy, along) + kRounding * std::max(std::abs(here), std::abs(there));
+      tolerance * std::max(energy, along) + kRounding * std::max(std::abs(here), std::abs(there)) + within;
   if (!std::isfinite(here) || !std::isfinite(there) || std::abs(here - there) <= slack) return true;
   if (status.reason == Reason::done)
     status = {
@@ -131,7 +145,7 @@ bool Settling::settle() {
       // What an event ended was seen with the sides before: where an impact has changed one, what follows tells.
       if (struck && sides) here_.exclusions.clear();
       known_ = now_.mode;
-      if (sides_.rates_by_value()) here_.strikes = true;
+      if (sides_.rates_by_value(false, decided && !sides)) here_.strikes = true;
       moved = !(known_ == now_.mode);
     }
     if (!decided || sides) here_.entering = now_.mode;
@@ -165,7 +179,11 @@ bool Settling::settle() {
     if (settled) break;
     sides_before_ = now_.mode.side;
     if (!decision_.decide_surfaces()) return false;
-    if (take_open_surfaces() && !here_.quiet) sliding_.project_sliding();
+    if (take_open_surfaces() && !here_.quiet) {
+      sides_.shift_slips(-1);
+      sliding_.project_sliding();
+      sides_.shift_slips(1);
+    }
     crossed = !here_.quiet && now_.mode.side != sides_before_;
     sides_.list_switch_changes();
     decided = true;
@@ -233,9 +251,10 @@ bool Settling::gaps_continue() {
   }
   // What jumps without inertia and damper moves its surfaces with it.
   if (now_.may_jump) return true;
-  return potential_continues(now_.system, now_.work, here_.reference.side, now_.mode.side,
-                             now_.options.tolerance, now_.recorder.residuals.largest_energy(),
-                             now_.scales.sizes(), now_.t, now_.result.status);
+  return potential_continues(
+      now_.system, now_.work, here_.reference.side, now_.mode.side, now_.options.tolerance,
+      now_.recorder.residuals.largest_energy(), now_.scales.sizes(), now_.t,
+      [this](int k) { return kRoundingUnits * rounding_.surface_rounding(k); }, now_.result.status);
 }
 
 // Notes the surfaces at zero that this instant has decided. True: some are slid on.

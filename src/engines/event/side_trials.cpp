@@ -32,12 +32,14 @@ SideTrials::SideTrials(Phase& now, InstantState& here, SideSearch& search, Round
 // Contacts and motion with the sides of `trial`. Switches that contain those of E follow them by value; one that is zero itself takes the side
 // that it is left to.
 bool SideTrials::try_sides(Mode& trial, Status& status) {
-  for (const int k : here_.open) {
-    if (trial.slides(k)) return try_sliding(trial, status);
-  }
   // Other sides, other forces: what has just stopped sticking may stick again with them.
   bool other = false;
-  for (const int k : here_.open) other = other || trial.side[k] != here_.reference.side[k];
+  for (const std::vector<int>* surfaces : {&here_.open, &search_.decided}) {
+    for (const int k : *surfaces) {
+      if (trial.slides(k)) return try_sliding(trial, status);
+      other = other || trial.side[k] != here_.reference.side[k];
+    }
+  }
   search_.told.clear();
   for (int round = 0; round < 3; ++round) {
     now_.patience.look();
@@ -104,7 +106,7 @@ void SideTrials::follow_sides(Mode& trial) {
   search_.blended.clear();
   for (int k = 0; k < now_.layout.switches; ++k) {
     const model::SwitchInfo& info = now_.system.switches()[k];
-    if (info.time_only || trial.slides(k)) continue;
+    if (info.time_only || trial.slides(k) || (here_.block_of[k] >= 0 && !here_.in_block(k))) continue;
     if (contains_slide(k)) {  // it has a side on each side of that one
       search_.blended.push_back(k);
       trial.surface[k] = AtSurface::away;
@@ -155,7 +157,8 @@ bool SideTrials::try_sliding(Mode& trial, Status& status) {
   follow_sides(trial);
   decisions_.free_unloaded(trial);  // with the sides around, which may be what presses
   for (int j = 0; j < now_.layout.tangents; ++j) {
-    if (trial.tangent[j] == TangentStatus::stick && rows.size() < kMostRows) rows.push_back(j);
+    if (trial.tangent[j] == TangentStatus::stick && rows.size() < kMostRows && now_.decider.row_takes_part(j))
+      rows.push_back(j);
   }
   int guesses = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) guesses *= 3;
@@ -163,10 +166,12 @@ bool SideTrials::try_sliding(Mode& trial, Status& status) {
   known = trial;
   status = {};
   // A slide that goes on changes no force: what has stopped sticking does not stick again.
-  const bool other = std::any_of(here_.open.begin(), here_.open.end(), [&](int k) {
+  const auto turns = [&](int k) {
     return known.slides(k) != here_.reference.slides(k) ||
            (!known.slides(k) && known.side[k] != here_.reference.side[k]);
-  });
+  };
+  const bool other = std::any_of(here_.open.begin(), here_.open.end(), turns) ||
+                     std::any_of(search_.decided.begin(), search_.decided.end(), turns);
   for (int code = 0; code < guesses; ++code) {
     Mode& guess = search_.guess;
     guess = known;
@@ -183,7 +188,7 @@ bool SideTrials::try_sliding(Mode& trial, Status& status) {
       trial = known;
       bool within = true;
       for (int k = 0; k < now_.layout.switches; ++k) {
-        if (!known.slides(k)) continue;
+        if (!known.slides(k) || !here_.in_block(k)) continue;
         trial.side[k] = now_.motion.mode().side[k];
         const double coefficient = trial.side[k] - std::floor(known.side[k]);
         within = within && coefficient >= -kSmallRate && coefficient <= 1 + kSmallRate;
@@ -217,7 +222,7 @@ bool SideTrials::try_sliding(Mode& trial, Status& status) {
         // What neither side moves must be held by something else.
         bool holds = true;
         for (int k = 0; k < now_.layout.switches; ++k) {
-          if (trial.slides(k) && now_.motion.parallel(k))
+          if (trial.slides(k) && here_.in_block(k) && now_.motion.parallel(k))
             holds = holds && std::abs(now_.motion.surface_rate(k)) <=
                                  std::max(kSmallRate * rounding_.surface_rate_scale(k),
                                           rounding_.surface_rate_rounding(k));

@@ -43,6 +43,19 @@ void Sides::note_instant() {
   }
 }
 
+// What puts the state onto a surface moves the slips of rows at rest by what the landing has left of it, which is no jump: called with −1
+// before and with 1 behind it.
+void Sides::shift_slips(double sign) {
+  now_.load();
+  for (int r = 0; r < now_.layout.relations; ++r) {
+    const model::Relation& relation = now_.system.relations()[r];
+    if (relation.rows_constant || relation.tangents == 0) continue;
+    const model::RelationRows& rows = now_.system.rows(now_.work, r);
+    for (int j = 0; j < relation.tangents; ++j)
+      here_.slip_before[relation.first_tangent + j] += sign * rows.tangent[j].slip;
+  }
+}
+
 // Whether the surface contains the side of a switch that slides: it is judged on each side of that one (ModeMotion).
 bool Sides::contains_sliding(int k) {
   const auto& switches = now_.system.switches();
@@ -181,8 +194,8 @@ bool Sides::side_by_value(int k) {
 
 // A side that changed may make the drive of a slip jump: rows whose slip is no longer what their status says are known anew. So are closed
 // contacts and constraints whose rate has jumped: one that opens is opened here, one that approaches strikes (true). `all`: velocities have jumped, and with
-// them the rates of rows that never change.
-bool Sides::rates_by_value(bool all) {
+// them the rates of rows that never change. `decided`: the statuses are those that this instant has decided, from `entering`.
+bool Sides::rates_by_value(bool all, bool decided) {
   load_statuses();
   const double since = now_.entry.y.empty() ? 0 : now_.t - now_.entry.time;
   bool struck = false;
@@ -230,10 +243,14 @@ bool Sides::rates_by_value(bool all) {
       const double slip = rows.tangent[j].slip;
       const double size = size_of(rows.tangent[j].w, rows.tangent[j].drive);
       const double bound = std::max(1e3 * kEpsilon * size, rounding_.slip_rounding(r, j));
-      // What rests is known to: a landing leaves more of it than the last bit, and only a jump moves it.
-      const bool rests = now_.mode.tangent[number] == TangentStatus::stick;
+      // What rests is known to: a landing leaves more of it than the last bit, and only a jump moves it. What this instant lets go from
+      // rest has the direction that was decided, and no slip yet.
+      const bool let_go = decided && direction(now_.mode.tangent[number]) != 0 &&
+                          here_.entering.tangent[number] == TangentStatus::stick;
+      const bool rests = now_.mode.tangent[number] == TangentStatus::stick || let_go;
       const bool zero =
           std::abs(slip) <= bound || (rests && std::abs(slip - here_.slip_before[number]) <= bound);
+      if (zero && let_go) continue;
       const int now = zero ? 0 : slip > 0 ? 1 : -1;
       if (now == direction(now_.mode.tangent[number])) continue;
       now_.mode.tangent[number] = now == 0  ? TangentStatus::stick

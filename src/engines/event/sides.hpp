@@ -25,7 +25,8 @@ class Sides {
   [[nodiscard]] int direction_by_speed(int k);
   [[nodiscard]] bool sides_by_value();
   [[nodiscard]] bool side_by_value(int k);
-  [[nodiscard]] bool rates_by_value(bool all = false);
+  [[nodiscard]] bool rates_by_value(bool all = false, bool decided = false);
+  void shift_slips(double sign);
   void list_switch_changes();
   [[nodiscard]] bool evaluate_coefficients();
   [[nodiscard]] bool kink_inside(int k) const;

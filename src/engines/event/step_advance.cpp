@@ -444,8 +444,8 @@ bool StepAdvance::contradicted() {
     if (guard.kind == GuardKind::gap)
       noise = std::max(noise, 8 * rounding_.rounding_of(now_.system.relations()[guard.place].gap));
     if (guard.kind != GuardKind::gap && guard.kind != GuardKind::slip)
-      noise =
-          std::max({noise, 8 * rounding_.surface_rounding(guard.place), scan_.unmoved(guard.place, now_.h)});
+      noise = std::max(
+          {noise, 8 * rounding_.surface_rounding(guard.place), scan_.unmoved(guard.place, now_.h, true)});
     if (value < -noise) found_.together.push_back(static_cast<int>(i));
   }
   return !found_.together.empty();

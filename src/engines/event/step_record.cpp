@@ -126,6 +126,13 @@ void StepRecord::emit_samples(double to) {
     emit_states(to);
     return;
   }
+  if (!(now_.recorder.samples.next() < to)) return;
+  // Rows are no part of the motion: the coefficients of a slide begin where the step has left them.
+  const bool slides = now_.motion.slides();
+  if (slides) {
+    kept_terms_.assign(now_.motion.acceleration_terms().begin(), now_.motion.acceleration_terms().end());
+    kept_side_ = now_.motion.mode().side;
+  }
   for (double time = now_.recorder.samples.next(); time < to; time = now_.recorder.samples.next()) {
     now_.patience.look();
     trial_.dense((time - now_.t) / h, node_y_.data());
@@ -136,6 +143,7 @@ void StepRecord::emit_samples(double to) {
     rows_.emit_row(RowKind::sample);
     now_.recorder.samples.advance();
   }
+  if (slides) now_.motion.recall(kept_terms_, kept_side_);
 }
 
 void StepRecord::note_gap(int relation, double gap, double seen) {

@@ -49,6 +49,7 @@ class StepRecord {
   Pressing& pressed_;
   std::vector<double> node_y_;
   std::vector<double> landing_y_;
+  std::vector<double> kept_terms_, kept_side_;  ///< of the motion, while rows are emitted
 };
 
 }  // namespace judder::engines

@@ -34,6 +34,16 @@ Strikes::Strikes(Phase& now, InstantState& here, StepFindings& found, Roundings&
       decisions_(decisions),
       tails_(tails) {
   node_y_.resize(now_.motion.all_components());
+  for (int r = 0; r < now_.layout.relations; ++r) {
+    const model::Relation& relation = now_.system.relations()[r];
+    reach_.push_back(std::numeric_limits<double>::infinity());
+    if (!relation.has_normal || relation.kind != model::RelationKind::contact || !relation.rows_constant ||
+        !relation.law_constant)
+      continue;
+    double slopes = 0;
+    for (const double slope : now_.work.relation[r].w.values()) slopes += std::abs(slope);
+    reach_.back() = 2 * slopes;
+  }
 }
 
 // Contacts that have just closed: impact where they approach, plain contact where they do not. reference_ gets the statuses that later
@@ -105,13 +115,23 @@ bool Strikes::touch() {
 bool Strikes::mark_touching() {
   bool any = false;
   const bool many = now_.guards.many_gaps();
-  if (many) now_.system.gaps(now_.work);
+  double farthest = 0;
+  if (many) {
+    now_.system.gaps(now_.work);
+    const double* q = now_.work.in.data() + now_.layout.q();
+    for (int i = 0; i < now_.layout.coordinates; ++i) farthest = std::max(farthest, std::abs(q[i]));
+    farthest *= 256 * kEpsilon;
+  }
   for (int r = 0; r < now_.layout.relations; ++r) {
+    // Most of many are far away, by more than any rounding of places.
+    if (many &&
+        now_.work.gap_value[r] > std::max(reach_[r] * farthest, kNearlyClosed * now_.guards.gap_scale(r)))
+      continue;
     const model::Relation& relation = now_.system.relations()[r];
     if (!relation.has_normal || relation.kind != model::RelationKind::contact ||
         now_.mode.normal[r] != NormalStatus::open)
       continue;
-    // Most of many are far away, which takes no rows to see.
+    // The same by its own places, which takes no rows to see.
     if (many && relation.rows_constant && relation.law_constant &&
         now_.work.gap_value[r] >
             std::max(tails_.rounding_of_places(r), kNearlyClosed * now_.guards.gap_scale(r)))

@@ -48,6 +48,8 @@ class Strikes {
   Mode before_impact_;
   Mode drive_mode_;  ///< statuses while constraints turn without the contacts
   std::vector<double> node_y_;
+  /// By relation: twice Σ|w_i| of a contact whose rows and law are constant; infinite for what is looked at each time.
+  std::vector<double> reach_;
 };
 
 }  // namespace judder::engines

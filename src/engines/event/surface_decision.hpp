@@ -24,12 +24,24 @@ class SurfaceDecision {
   [[nodiscard]] bool decide_surfaces();
 
  private:
+  void group();
+  [[nodiscard]] int block_of_relation(int r) const;
+  [[nodiscard]] bool is_moved(int b);
+  [[nodiscard]] bool decide_blocks();
+  void mark_stale();
+  [[nodiscard]] bool has_changed(int b) const;
+  [[nodiscard]] bool begin_again(int b);
+  void rows_as_in(const Mode& mode, int b);
+  void take_rows(int b);
+  [[nodiscard]] bool decide_rows_apart();
+  [[nodiscard]] bool decide_block(int b);
   [[nodiscard]] bool moves_against_sides(const Mode& mode);
   [[nodiscard]] bool decide_open_surfaces();
   [[nodiscard]] bool decide_or_rest(const std::vector<int>& members);
   [[nodiscard]] bool stay_at_equality(const std::vector<int>& members);
   [[nodiscard]] bool is_no_rest(int k, const std::vector<int>& members, const std::vector<int>& held,
                                 const Mode& start);
+  [[nodiscard]] bool goes_two_ways(int k, const std::vector<int>& members);
   [[nodiscard]] bool try_beside(const std::vector<int>& rest);
 
   Phase& now_;
@@ -42,6 +54,13 @@ class SurfaceDecision {
   SideTrials& trials_;
   Surfaces& surfaces_;
   Coupling coupling_;
+  int count_ = 0;                   ///< of blocks; this number itself stands for what belongs to none of them
+  int opens_ = 0;                   ///< surfaces in all_ that contain no others of E
+  std::vector<int> all_, waiting_;  ///< E; those of it that contain others
+  std::vector<int> order_;          ///< of the blocks
+  std::vector<std::uint8_t> stale_;  ///< by block: to be decided once more
+  int two_ways_ = -1;                ///< a surface that is left to both sides while others are held
+  Mode entry_, found_;
   std::vector<int>
       block_;  ///< the surfaces of the present block; decisions of some of them are made within that of all
 };

@@ -1,6 +1,7 @@
 #include "engines/event/surfaces.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 
@@ -171,10 +172,12 @@ bool Surfaces::decide_surface(int k) {
     now_.mode = trial;
     return true;
   }
+  const Status failed[2] = {status[0], status[1]};
   now_.mode = before;
   now_.load();
+  if (let_rows_go({k})) return true;
   for (const int upper : {0, 1}) {
-    if (!possible[upper] && !status[upper].ok()) return impacts_.paradox(status[upper]);
+    if (!possible[upper] && !failed[upper].ok()) return impacts_.paradox(failed[upper]);
   }
   return trials_.not_unique({k});
 }
@@ -330,14 +333,15 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
     // What friction holds rests on one side of a place, and on a combination of both only where that lets more of the others go.
     const bool any_place =
         std::any_of(members.begin(), members.end(), [this](int k) { return trials_.is_place(k); });
-    for (const bool both : {false, true}) {
-      if (both && !any_place) continue;
-      places = both;
-      for (const bool last_of_it : {false, true}) {
-        ends = last_of_it;
+    // A slide that has come to its end goes on only where nothing else does.
+    for (const bool last_of_it : {false, true}) {
+      ends = last_of_it;
+      for (const bool both : {false, true}) {
+        if (both && !any_place) continue;
+        places = both;
         for (long code = 0; code < combinations; ++code) attempt(code, 3);
-        if (best >= 0) break;
       }
+      if (best >= 0) break;
     }
     if (best >= 0) break;
   }
@@ -357,7 +361,12 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
     }
   }
   now_.load();
-  if (best < 0) return last.ok() ? trials_.not_unique(members) : impacts_.paradox(last);
+  if (best < 0) {
+    now_.mode = before;
+    const Status failed = last;
+    if (let_rows_go(members)) return true;
+    return failed.ok() ? trials_.not_unique(members) : impacts_.paradox(failed);
+  }
   if (ambiguous && !by_crossing) {
     // With a surface that nothing moves on either side the others may go either way: it is held, and they are decided beside it.
     now_.mode = chosen;
@@ -422,6 +431,44 @@ bool Surfaces::decide_many(const std::vector<int>& members) {
     trial = next;
   }
   return trials_.not_unique(members);
+}
+
+// Rest is kept where it can be, with given sides; but a row may rest with sides only that the motion then refutes, and with those that it
+// confirms be beyond its limit. Then it slips: as few of such rows as possible are let go, and the surfaces decided beside them.
+// `now_.mode` is that before the decision, and stays so where this does not help.
+bool Surfaces::let_rows_go(const std::vector<int>& members) {
+  constexpr std::size_t kMost = 6;
+  if (here_.letting_go) return false;
+  constexpr std::uint16_t kSlipsBoth =
+      contact::bit(contact::RowStatus::slip_plus) | contact::bit(contact::RowStatus::slip_minus);
+  std::vector<int> rows;
+  for (int j = 0; j < now_.layout.tangents && rows.size() < kMost; ++j) {
+    if (now_.mode.tangent[j] == TangentStatus::stick && now_.decider.row_takes_part(j) &&
+        (here_.exclusions.tangent[j] & kSlipsBoth) != kSlipsBoth)
+      rows.push_back(j);
+  }
+  if (rows.empty()) return false;
+  const Mode before = now_.mode;
+  const std::vector<int> surfaces = members;
+  const bool probing = here_.probing;
+  here_.letting_go = here_.probing = true;
+  bool decided = false;
+  const auto count = static_cast<int>(rows.size());
+  for (int released = 1; released <= count && !decided; ++released) {
+    for (unsigned set = 1; set < (1U << count) && !decided; ++set) {
+      if (std::popcount(set) != released) continue;
+      for (int i = 0; i < count; ++i) here_.let_go[rows[i]] = (set >> i) & 1U;
+      now_.mode = before;
+      now_.load();
+      decided = decide_members(surfaces);
+    }
+  }
+  for (const int j : rows) here_.let_go[j] = 0;
+  here_.letting_go = false;
+  here_.probing = probing;
+  if (!decided) now_.mode = before;
+  now_.load();
+  return decided;
 }
 
 bool Surfaces::decide_members(const std::vector<int>& members) {

@@ -19,6 +19,7 @@ class Surfaces {
            Sliding& sliding, SideTrials& trials);
 
   [[nodiscard]] bool decide_members(const std::vector<int>& members);
+  [[nodiscard]] bool let_rows_go(const std::vector<int>& members);
 
  private:
   [[nodiscard]] bool decide_surface(int k);

@@ -62,6 +62,7 @@ void ExplicitStepper::resize(int components) {
 }
 
 void ExplicitStepper::step_uniform(double t, const double* y, const double* f0, double h) {
+  const bool cleared = method_ == Method::uniform;  // by the step before
   method_ = Method::uniform;
   t_ = t;
   h_ = h;
@@ -86,8 +87,10 @@ void ExplicitStepper::step_uniform(double t, const double* y, const double* f0, 
     bulge[i] = -0.5 * h * h * a;  // q(θ) = q₀ + θ Δ − θ(1 − θ) h² a/2
     bulge[half + i] = 0;
   }
-  std::fill_n(error_.begin(), 2 * n_, 0.0);
-  std::fill_n(dense_.begin() + 2 * n_, 2 * n_, 0.0);
+  if (!cleared) {
+    std::fill_n(error_.begin(), 2 * n_, 0.0);
+    std::fill_n(dense_.begin() + 2 * n_, 2 * n_, 0.0);
+  }
   std::copy_n(y1_.begin(), n_, last_argument_.begin());
   have_end_rate_ = true;
   have_dense_ = true;

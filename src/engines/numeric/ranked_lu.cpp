@@ -1,5 +1,6 @@
 #include "engines/numeric/ranked_lu.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -7,10 +8,10 @@ namespace judder::engines::numeric {
 
 void RankedLu::resize(int n) {
   n_ = n;
-  a_.assign(n * n, 0.0);
+  a_.resize(static_cast<std::size_t>(n) * n);
   work_.assign(n, 0.0);
-  row_.assign(n, 0);
-  column_.assign(n, 0);
+  for (std::vector<int>* list : {&row_, &column_, &row_at_, &column_at_, &lower_first_, &upper_end_})
+    list->assign(n, 0);
   unique_.assign(n, 1);
   largest_.assign(n, 0.0);
   largest_at_.assign(n, 0);
@@ -19,15 +20,16 @@ void RankedLu::resize(int n) {
 // The largest entry of row i among the columns from p on, the first of equal ones; false: not finite.
 bool RankedLu::find_largest(int i, int p, const double* size) {
   const double* row = a_.data() + i * n_;
-  double best = -1;
+  double best = 0;
   int at = column_[p];
-  for (int j = p; j < n_; ++j) {
-    const double entry = row[column_[j]];
+  for (const int c : blocks_.of(i)) {
+    if (column_at_[c] < p) continue;
+    const double entry = row[c];
     if (!std::isfinite(entry)) return false;
-    const double value = entry / size[i] * (entry / size[column_[j]]);
-    if (value > best) {
+    const double value = entry / size[i] * (entry / size[c]);
+    if (value > best || (value == best && best > 0 && column_at_[c] < column_at_[at])) {
       best = value;
-      at = column_[j];
+      at = c;
     }
   }
   largest_[i] = best;
@@ -36,7 +38,8 @@ bool RankedLu::find_largest(int i, int p, const double* size) {
 }
 
 bool RankedLu::factor(const double* size) {
-  for (int i = 0; i < n_; ++i) row_[i] = column_[i] = i;
+  blocks_.find(a_.data(), n_);
+  for (int i = 0; i < n_; ++i) row_[i] = column_[i] = row_at_[i] = column_at_[i] = i;
   for (int i = 0; i < n_; ++i) {
     if (!find_largest(i, 0, size)) return false;
   }
@@ -52,28 +55,50 @@ bool RankedLu::factor(const double* size) {
         best_row = i;
       }
     }
-    int best_column = p;
-    while (column_[best_column] != largest_at_[row_[best_row]]) ++best_column;
     if (p == 0) first = best;
     if (!(best > kRankTolerance * kRankTolerance * first)) break;
-    std::swap(row_[p], row_[best_row]);
+    const int best_column = column_at_[largest_at_[row_[best_row]]];
     const int moved = column_[p];
+    std::swap(row_[p], row_[best_row]);
     std::swap(column_[p], column_[best_column]);
+    row_at_[row_[best_row]] = best_row;
+    row_at_[row_[p]] = column_at_[column_[p]] = p;
+    column_at_[moved] = best_column;
+    column_at_[column_[p]] = p;
     const double* pivot_row = a_.data() + row_[p] * n_;
-    for (int i = p + 1; i < n_; ++i) {
-      const int r = row_[i];
+    // What is not coupled with the pivot stays as it is: blocks cost no more together than each alone.
+    for (const int r : blocks_.of(row_[p])) {
+      if (row_at_[r] <= p) continue;
       double* row = a_.data() + r * n_;
       const double ratio = row[column_[p]] / pivot_row[column_[p]];
       row[column_[p]] = ratio;
-      // What is not coupled with the pivot stays as it is: blocks cost no more together than each alone.
       if (ratio != 0) {
-        for (int j = p + 1; j < n_; ++j) row[column_[j]] -= ratio * pivot_row[column_[j]];
+        for (const int c : blocks_.of(r)) {
+          if (column_at_[c] > p) row[c] -= ratio * pivot_row[c];
+        }
       } else if (largest_at_[r] != column_[p] && largest_at_[r] != moved) {
         continue;
       }
       if (!find_largest(r, p + 1, size)) return false;
     }
+    // Of equal entries the first counts, and the column that made room for the pivot is a later one now.
+    if (!blocks_.together(moved, row_[p])) {
+      for (const int r : blocks_.of(moved)) {
+        if (row_at_[r] > p && largest_at_[r] == moved && !find_largest(r, p + 1, size)) return false;
+      }
+    }
     ++rank_;
+  }
+  for (int p = 0; p < rank_; ++p) {
+    const double* row = a_.data() + row_[p] * n_;
+    lower_first_[p] = p;
+    upper_end_[p] = p + 1;
+    for (const int c : blocks_.of(row_[p])) {
+      const int at = column_at_[c];
+      if (row[c] == 0 || at >= rank_) continue;
+      lower_first_[p] = std::min(lower_first_[p], at);
+      upper_end_[p] = std::max(upper_end_[p], at + 1);
+    }
   }
   // Null vectors, one for each free unknown; sizes compared as squares again.
   for (int i = 0; i < n_; ++i) unique_[column_[i]] = i < rank_ ? 1 : 0;
@@ -107,14 +132,14 @@ void RankedLu::solve(double* x) {
   for (int p = 0; p < rank_; ++p) {
     const double* row = a_.data() + row_[p] * n_;
     double sum = x[row_[p]];
-    for (int j = 0; j < p; ++j) sum -= row[column_[j]] * work_[j];
+    for (int j = lower_first_[p]; j < p; ++j) sum -= row[column_[j]] * work_[j];
     work_[p] = sum;
   }
   for (int i = 0; i < n_; ++i) x[i] = 0;
   for (int p = rank_ - 1; p >= 0; --p) {
     const double* row = a_.data() + row_[p] * n_;
     double sum = work_[p];
-    for (int j = p + 1; j < rank_; ++j) sum -= row[column_[j]] * x[column_[j]];
+    for (int j = p + 1; j < upper_end_[p]; ++j) sum -= row[column_[j]] * x[column_[j]];
     x[column_[p]] = sum / row[column_[p]];
   }
 }

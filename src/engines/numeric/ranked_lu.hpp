@@ -4,12 +4,13 @@
 //
 // Complete pivoting, entries compared as a_ij²/(s_i s_j) with given sizes s of rows and columns: a change of units changes no pivot, and no
 // root rounds differently in units that differ by a power of two. A remaining block with all entries below 1e-10 of the first pivot is zero; its
-// unknowns are free and get zero. Where some solution of A x = 0 has a part in an unknown, that unknown is not unique.
+// unknowns are free and get zero. What is not coupled costs nothing together. Where some solution of A x = 0 has a part in an unknown, that unknown is not unique.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "engines/numeric/coupled_blocks.hpp"
 #include "judder/core/patience.hpp"
 
 namespace judder::engines::numeric {
@@ -47,8 +48,11 @@ class RankedLu {
   int rank_ = 0;
   std::vector<double> a_, work_;
   std::vector<int> row_, column_;
-  std::vector<double> largest_;  ///< by row: its largest entry that is left, as compared
-  std::vector<int> largest_at_;  ///< its column
+  std::vector<int> row_at_, column_at_;  ///< the pivot that they are, or will be
+  CoupledBlocks blocks_;
+  std::vector<int> lower_first_, upper_end_;  ///< by pivot: where the entries of its row of L begin, of U end
+  std::vector<double> largest_;               ///< by row: its largest entry that is left, as compared
+  std::vector<int> largest_at_;               ///< its column
   std::vector<std::uint8_t> unique_;
 };
 

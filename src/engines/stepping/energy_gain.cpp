@@ -48,7 +48,7 @@ void EnergyGain::start(bool springs, bool spread, double step) {
     spring_[e] = springs || bristles_[e] != 0 || (spread && r >= 0 && restores_[r] != 0) ? 1 : 0;
   }
   step_ = step;
-  lowest_ = rise_ = scale_ = impacts_ = 0;
+  lowest_ = rise_ = scale_ = impacts_ = begun_ = 0;
   looks_ = high_ = 0;
   too_much_ = false;
   since_ = made_ = 0;
@@ -69,7 +69,12 @@ void EnergyGain::add(const StepReport& report) {
     if (struck) most_[e] += lost;
     most_[e] = std::max(most_[e], spring_[e] != 0 ? 0.0 : total_[e]);
   }
-  if (!struck || !(sum < 0)) return;
+  if (!struck) return;
+  begun_ = report.finishes || report.unfinished ? begun_ + sum : sum;
+  if (report.unfinished) return;
+  sum = begun_;
+  begun_ = 0;
+  if (!(sum < 0)) return;
   for (std::size_t r = 0; r < report.struck.size(); ++r) {
     if (report.struck[r] != 0 && restores_[r] != 0) return;
   }
@@ -128,7 +133,8 @@ void EnergyGain::look(model::Workspace& work, double kinetic, double energy, dou
 }
 
 Status EnergyGain::verdict(double time) const {
-  if (!too_much_) return {};
+  // The first steps of a motion from rest have next to no energy to be compared with; what they made is nothing where the motion got some.
+  if (!too_much_ || !(made_ > kTooMuch * scale_)) return {};
   return {Reason::laws_violated,
           time,
           {},
@@ -139,7 +145,7 @@ Status EnergyGain::verdict(double time) const {
 
 void EnergyGain::save(std::vector<double>& out) const {
   out.insert(out.end(), {lowest_, rise_, scale_, impacts_, static_cast<double>(looks_),
-                         static_cast<double>(high_), too_much_ ? 1.0 : 0.0, since_, made_});
+                         static_cast<double>(high_), too_much_ ? 1.0 : 0.0, since_, made_, begun_});
   out.insert(out.end(), total_.begin(), total_.end());
   out.insert(out.end(), most_.begin(), most_.end());
   monitor_.save(out);
@@ -155,6 +161,7 @@ void EnergyGain::load(std::span<const double> saved) {
   too_much_ = saved[6] != 0;
   since_ = saved[7];
   made_ = saved[8];
+  begun_ = saved[9];
   std::copy_n(saved.begin() + kNumbers, total_.size(), total_.begin());
   std::copy_n(saved.begin() + static_cast<std::ptrdiff_t>(kNumbers + total_.size()), most_.size(),
               most_.begin());

@@ -45,7 +45,7 @@ class EnergyGain {
   void load(std::span<const double> saved);
 
  private:
-  static constexpr std::size_t kNumbers = 9;
+  static constexpr std::size_t kNumbers = 10;
   [[nodiscard]] double one_step_energy(model::Workspace& work);
   [[nodiscard]] double gained() const;
 
@@ -55,6 +55,7 @@ class EnergyGain {
   double rise_ = 0;     ///< above it
   double scale_ = 0;    ///< largest kinetic energy and change of energy
   double impacts_ = 0;  ///< gained in impacts
+  double begun_ = 0;    ///< given by the first step of an impact that takes two
   long looks_ = 0;
   long high_ = 0;  ///< looks that follow each other and found too much
   bool too_much_ = false;

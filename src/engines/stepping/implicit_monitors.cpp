@@ -126,7 +126,8 @@ void ImplicitScheme::note_identity(const StepState& state) {
 }
 
 std::vector<StepMonitor*> ImplicitScheme::all_monitors() {
-  return {&energy_, &bound_, &identity_, &complementarity_, &cone_, &unique_, &rounds_, &iterations_};
+  return {&energy_, &bound_,  &identity_,   &complementarity_, &cone_,
+          &unique_, &rounds_, &iterations_, &as_printed_};
 }
 
 void ImplicitScheme::monitors(std::vector<Monitor>& out) const {

@@ -370,6 +370,7 @@ Status ImplicitScheme::solve_step(const StepState& state) {
     given_[i] = c_.start_force ? c_.h * (1 - c_.theta) * force_[i] : 0;
     xi_[i] = central() ? base_[i] : v0[i];
   }
+  after_ = joins_impacts();
   for (int i = 0; i < m_; ++i) xi_[n_ + i] = state.y[2 * n_ + i];
   double last = INFINITY;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -438,13 +439,14 @@ Status ImplicitScheme::solve_contacts(const StepState& state) {
   law.position = c_.position;
   law.reach = c_.reach;
   law.restitution = !remembers_accelerations();
+  law.after = after_;
   if (c_.position)
     contacts_.choose_all();
   else
     contacts_.choose_closed();
-  const std::span<const double> none;
-  return contacts_.solve(law, c_.position ? std::span<const double>(gap_) : none,
-                         central() ? std::span<const double>(gap_before_) : none, lu_, size_, xi_.data());
+  const std::span<const double> none, gap = c_.position ? std::span<const double>(gap_) : none,
+                                      before = central() ? std::span<const double>(gap_before_) : none;
+  return contacts_.solve(law, gap, before, lu_, size_, xi_.data());
 }
 
 Status ImplicitScheme::advance(StepState& state, double to, StepReport& report) {
@@ -455,6 +457,7 @@ Status ImplicitScheme::advance(StepState& state, double to, StepReport& report) 
   // The schemes of two steps begin with one of Moreau's, which has the order that they need; so does a last step that is shorter.
   const StepFormula formula = numbers_.formula;
   numbers_.formula = StepFormula::moreau;
+  contacts_.forget_impact();
   Status status = one_step(state, to, report);
   numbers_.formula = formula;
   have_matrix_ = false;
@@ -518,6 +521,17 @@ Status ImplicitScheme::finish(StepState& state, double to, StepReport& report) {
             "the step from here has " + std::to_string(contacts_.solutions()) +
                 " solutions: " + contacts_.solutions_text() + "; a shorter step may have one"};
   contacts_.write_mode(state.mode);
+  if (joins_impacts()) {
+    // What is met closes, or rebounds, at the end of the second step.
+    for (int r = 0; r < layout_.relations; ++r) {
+      if (report.met[r] == 0) continue;
+      const model::Relation& relation = system_.relations()[r];
+      state.mode.normal[r] = NormalStatus::open;
+      std::fill_n(state.mode.tangent.begin() + relation.first_tangent, relation.tangents,
+                  TangentStatus::free);
+    }
+    contacts_.keep_impact(start_.data() + n_);
+  }
   take_end(state, to, report);
   std::fill(report.dissipated.begin(), report.dissipated.end(), 0.0);
   std::fill(report.supplied.begin(), report.supplied.end(), 0.0);
@@ -695,18 +709,48 @@ void ImplicitScheme::note_end_works(const StepState& state, StepReport& report) 
   }
 }
 
+// Impacts of two steps are told with the second one.
+void ImplicitScheme::note_impacts(StepReport& report) {
+  const double share = c_.h / c_.force;
+  report.finishes = contacts_.completing();
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const bool met = relation.kind == model::RelationKind::contact && contacts_.met(r, start_.data() + n_);
+    const bool ends = contacts_.completing(r);
+    report.met[r] = met ? 1 : 0;
+    report.struck[r] = ends ? 1 : 0;
+    impacts += ends ? 1 : 0;
+    report.unfinished = report.unfinished || met;
+    if (!met && !ends) continue;
+    const auto told = [&](double now, double first) { return met ? 0 : share * (now + first); };
+    report.normal[r] = told(contacts_.normal()[r], contacts_.first_normal(r));
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      report.tangent[j] = told(contacts_.tangent()[j], contacts_.first_tangent(j));
+  }
+  report.smooth = report.smooth && !report.finishes && !report.unfinished;
+}
+
 void ImplicitScheme::note_contacts(StepReport& report) {
   const double share = c_.h / c_.force;  // from the force of the scheme to its impulse over the step
   for (int r = 0; r < layout_.relations; ++r) {
     const double impulse = share * contacts_.normal()[r];
     report.normal[r] = impulse;
-    const bool struck =
-        system_.relations()[r].kind == model::RelationKind::contact && contacts_.was_open(r) && impulse > 0;
+    const bool struck = !joins_impacts() && system_.relations()[r].kind == model::RelationKind::contact &&
+                        contacts_.was_open(r) && impulse > 0;
     report.struck[r] = struck ? 1 : 0;
     impacts += struck ? 1 : 0;
     report.smooth = report.smooth && !struck;
   }
   for (int j = 0; j < layout_.tangents; ++j) report.tangent[j] = share * contacts_.tangent()[j];
+  if (joins_impacts()) note_impacts(report);
+  if (!numbers_.mean_friction) return;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    bool rubs = false;
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      rubs = rubs || report.tangent[j] != 0;
+    if (report.struck[r] != 0 && rubs) as_printed_.note(1, 0, c_.t);
+  }
 }
 
 // The new state from ξ.
@@ -760,6 +804,7 @@ void ImplicitScheme::save(std::vector<double>& out) const {
        {&acceleration_, &reaction_, &before_, &normal_before_, &tangent_before_})
     out.insert(out.end(), each->begin(), each->end());
   contacts_.save(out);
+  if (central()) contacts_.save_impact(out);
   for (const StepMonitor* monitor : const_cast<ImplicitScheme*>(this)->all_monitors()) monitor->save(out);
 }
 
@@ -767,7 +812,8 @@ bool ImplicitScheme::load(std::span<const double> saved, const StepState& /*stat
   const auto n = static_cast<std::size_t>(n_);
   const std::vector<StepMonitor*> all = all_monitors();
   const std::size_t reactions = normal_before_.size() + tangent_before_.size();
-  const std::size_t guess = 1 + 3 * n + reactions, numbers = guess + contacts_.saved_size();
+  const std::size_t guess = 1 + 3 * n + reactions, impact = guess + contacts_.saved_size(),
+                    numbers = impact + (central() ? contacts_.saved_impact_size() : 0);
   if (saved.size() != numbers + all.size() * StepMonitor::kSaved) return false;
   for (std::size_t i = 0; i < numbers; ++i) {
     if (!std::isfinite(saved[i])) return false;
@@ -782,6 +828,7 @@ bool ImplicitScheme::load(std::span<const double> saved, const StepState& /*stat
   take(1 + 3 * n, normal_before_);
   take(1 + 3 * n + normal_before_.size(), tangent_before_);
   contacts_.load(saved.subspan(guess, contacts_.saved_size()));
+  if (central()) contacts_.load_impact(saved.subspan(impact, numbers - impact));
   std::size_t at = numbers;
   for (StepMonitor* monitor : all) {
     monitor->load(saved.subspan(at, StepMonitor::kSaved));

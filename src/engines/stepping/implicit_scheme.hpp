@@ -46,6 +46,8 @@ struct StepNumbers {
   double theta = 0.5;  ///< moreau, θ, and the rule of states
   double beta = 0.25;
   double gamma = 0.5;
+  bool mean_friction =
+      false;  ///< Paoli-Schatzman: friction is about the mean of the velocities before and behind a step
   bool as_printed = false;  ///< θ and Newmark: nothing is made consistent at the end of a step
 };
 
@@ -81,6 +83,8 @@ class ImplicitScheme final : public Scheme {
   [[nodiscard]] bool central() const {
     return numbers_.formula == StepFormula::central || numbers_.formula == StepFormula::explicit_central;
   }
+  /// Impacts of two steps have one law of friction for both.
+  [[nodiscard]] bool joins_impacts() const { return central() && !numbers_.mean_friction; }
   void apply_mass(const double* mass, const double* x, double* y) const;
   void apply_slopes(const double* q, double* y) const;
   void set_coefficients(const StepState& state, double h);
@@ -107,6 +111,7 @@ class ImplicitScheme final : public Scheme {
   [[nodiscard]] Status finish(StepState& state, double to, StepReport& report);
   void take_end(StepState& state, double to, StepReport& report);
   void note_contacts(StepReport& report);
+  void note_impacts(StepReport& report);
   void note_contact_works(const StepState& state, StepReport& report);
   void note_powers(StepReport& report);
   void note_monitors(const StepState& state, const StepReport& report);
@@ -146,6 +151,7 @@ class ImplicitScheme final : public Scheme {
   std::vector<double> end_velocity_, end_mass_;
   std::vector<double> before_;  ///< q₋ of Paoli-Schatzman
   bool has_before_ = false, has_force_ = false;
+  bool after_ = false;                        ///< Paoli-Schatzman: an impact happens in this step
   std::vector<double> mass_;                  ///< n×n of the step
   std::vector<double> base_, place_, speed_;  ///< v_b, q̂_e, v̂_e
   std::vector<double> given_;                 ///< s
@@ -162,7 +168,7 @@ class ImplicitScheme final : public Scheme {
 
   StepMonitor energy_{"energy"}, bound_{"velocity_bound"}, identity_{"energy_identity"},
       complementarity_{"complementarity"}, cone_{"cone"}, unique_{"uniqueness"}, rounds_{"rounds"},
-      iterations_{"contact_iterations"};
+      iterations_{"contact_iterations"}, as_printed_{"printed_impacts"};
   [[nodiscard]] std::vector<StepMonitor*> all_monitors();
 };
 

@@ -15,6 +15,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
       motion_(system, work_),
       decider_(system, work_),
       collider_(system, work_),
+      rest_laws_(system, work_),
       exclusions_(decider_.no_exclusions()) {
   const auto size = static_cast<std::size_t>(motion_.all_components());
   for (std::vector<double>* each : {&y_, &next_, &stage_, &k_[0], &k_[1], &k_[2], &k_[3]}) each->resize(size);
@@ -80,8 +81,10 @@ Status RungeKuttaScheme::decide(StepState& state) {
   load(state);
   if (!rests(state.mode)) return {};
   if (!system_.motion(work_)) return failed(state);
+  rested_ = state.mode;
   Status status = decider_.decide(state.mode, exclusions_);
   if (!status.ok()) return status;
+  take_sides_ahead(state);
   load(state);
   // A row at rest rests exactly, and a closed gap is closed.
   if (!motion_.set_mode(state.mode)) return failed(state);
@@ -90,6 +93,23 @@ Status RungeKuttaScheme::decide(StepState& state) {
   std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
   load(state);
   return {};
+}
+
+// A row that leaves its rest has the coefficient of its direction: the value of a slip that is zero still says nothing about that.
+void RungeKuttaScheme::take_sides_ahead(StepState& state) {
+  if (layout_.switches == 0) return;
+  write_statuses(layout_, rested_, work_.in.data());
+  rest_laws_.set_mode(rested_);
+  for (int j = 0; j < layout_.tangents; ++j) {
+    const double along = direction(state.mode.tangent[j]);
+    if (rested_.tangent[j] != TangentStatus::stick || along == 0 || !rest_laws_.directed(j)) continue;
+    rest_laws_.take_direction(j, along > 0 ? 1 : -1);
+    for (int k = 0; k < layout_.switches; ++k) {
+      const double side = work_.in[layout_.side() + k];
+      if (side != rested_.side[k]) state.mode.side[k] = side;
+    }
+    rest_laws_.take_back();
+  }
 }
 
 double RungeKuttaScheme::slip_of(int relation, int tangent) {
@@ -185,11 +205,12 @@ double RungeKuttaScheme::value_of(const Found& what, double t, const double* y) 
 // Where in the step to next_ something ends its structure, by one chord.
 RungeKuttaScheme::Found RungeKuttaScheme::first_zero(const StepState& state, double h) {
   Found first;
-  const auto look = [&](Cut kind, int place) {
+  // Slips count in their direction. One that was set to zero begins on either side of it by rounding, and goes on from there: that is no second reversal.
+  const auto look = [&](Cut kind, int place, double along = 1) {
     Found what{kind, place, 1};
-    const double before = value_at_start(what), after = value_of(what, state.t + h, next_.data());
-    const bool falls = kind == Cut::slip ? before != 0 && before * after <= 0 : before > 0 && after <= 0;
-    if (!falls) return;
+    const double before = along * value_at_start(what);
+    const double after = along * value_of(what, state.t + h, next_.data());
+    if (!(before > 0 && after <= 0)) return;
     what.share = before / (before - after);
     if (first.kind == Cut::none || what.share < first.share) first = what;
   };
@@ -199,7 +220,7 @@ RungeKuttaScheme::Found RungeKuttaScheme::first_zero(const StepState& state, dou
     for (int j = 0; j < relation.tangents; ++j) {
       const int number = relation.first_tangent + j;
       const TangentStatus status = state.mode.tangent[number];
-      if (direction(status) != 0 && fresh_[number] == 0) look(Cut::slip, number);
+      if (direction(status) != 0 && fresh_[number] == 0) look(Cut::slip, number, direction(status));
       if (status == TangentStatus::stick && numbers_.locate_start) look(Cut::rest, number);
     }
   }
@@ -306,9 +327,21 @@ void RungeKuttaScheme::stop_turned(Mode& mode) {
   }
 }
 
+// Slips that an impact has turned have not come to their end: the velocities behind it are those to compare with.
+void RungeKuttaScheme::take_slips_behind(StepState& state) {
+  load(state);
+  turn_by_slip(state.mode);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) slip_before_[relation.first_tangent + j] = slip_of(r, j);
+  }
+  load(state);
+}
+
 // What holds at the end of the step: impacts, slips that stand at zero, sides, and what rests.
 Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport& report) {
   std::fill(fresh_.begin(), fresh_.end(), std::uint8_t{0});
+  bool struck = false;
   load(state);
   take_sides(state.mode);
   if (found.kind == Cut::gap) {
@@ -320,8 +353,10 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
       system_.gap(work_, r, gap, rate);
       if (gap > 0 || rate >= 0) continue;
       if (Status status = collide(state, r, report); !status.ok()) return status;
+      struck = true;
     }
   }
+  if (struck) take_slips_behind(state);
   if (found.kind == Cut::slip) {
     state.mode.tangent[found.place] = TangentStatus::stick;
     fresh_[found.place] = 1;

@@ -21,6 +21,7 @@
 #include "engines/collider.hpp"
 #include "engines/decider.hpp"
 #include "engines/mode_motion.hpp"
+#include "engines/rest_laws.hpp"
 #include "engines/stepping/scheme.hpp"
 #include "engines/stepping/step_monitors.hpp"
 
@@ -65,6 +66,8 @@ class RungeKuttaScheme final : public Scheme {
   void take_sides(Mode& mode);
   void turn_by_slip(Mode& mode);
   void stop_turned(Mode& mode);
+  void take_slips_behind(StepState& state);
+  void take_sides_ahead(StepState& state);
   [[nodiscard]] double slip_of(int relation, int tangent);
   [[nodiscard]] Status settle(StepState& state, const Found& found, StepReport& report);
   [[nodiscard]] Status collide(StepState& state, int relation, StepReport& report);
@@ -81,6 +84,8 @@ class RungeKuttaScheme final : public Scheme {
   ModeMotion motion_;
   Decider decider_;
   Collider collider_;
+  RestLaws rest_laws_;
+  Mode rested_;  ///< what was decided
   Decider::Exclusions exclusions_;
   std::vector<double> y_, next_, stage_;  ///< with works behind
   std::vector<double> k_[4];

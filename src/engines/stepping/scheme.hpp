@@ -25,11 +25,16 @@ struct StepState {
 
 /// What a step did beside moving the state.
 struct StepReport {
-  std::vector<double> normal, tangent;       ///< impulses over the step, by relation and by tangential row
-  std::vector<std::uint8_t> struck;          ///< by relation: the contact was open before, and got an impulse
+  std::vector<double> through;          ///< springs(): what a contact has given in the step, by relation
+  std::vector<double> normal, tangent;  ///< impulses over the step, by relation and by tangential row
+  std::vector<std::uint8_t> struck;     ///< by relation: the contact was open before, and got an impulse
+  std::vector<std::uint8_t>
+      met;  ///< by relation: an impact began that the next step finishes; it is struck there
   std::vector<double> acceleration;          ///< by coordinate: (v₁ − v₀)/h, or the scheme's own
   std::vector<double> dissipated, supplied;  ///< work over the step by audit element
-  bool smooth = true;  ///< velocities did not jump: places inside the step follow by a cubic
+  bool unfinished = false;                   ///< some contact was met
+  bool finishes = false;  ///< of an impact that began in the step before; impulses are those of both steps
+  bool smooth = true;     ///< velocities did not jump: places inside the step follow by a cubic
 };
 
 class Scheme {
@@ -51,6 +56,8 @@ class Scheme {
   virtual void monitors(std::vector<Monitor>& out) const = 0;
   /// Reactions are springs: they give back energy that they have taken.
   [[nodiscard]] virtual bool springs() const { return false; }
+  /// How a run ends that has come to its end: not ok where the scheme knows that it went wrong.
+  [[nodiscard]] virtual Status verdict(double /*time*/) const { return {}; }
   /// An impact with restitution takes more than one step.
   [[nodiscard]] virtual bool spreads_impacts() const { return false; }
   /// Looked at inside long solves.

@@ -66,17 +66,28 @@ void StepContacts::leave_separating(double step, const double* velocity, const d
 }
 
 bool StepContacts::any_strike(const double* velocity) const {
-  constexpr double kStands = 1e-9;
   for (int r = 0; r < system_.layout().relations; ++r) {
-    if (system_.relations()[r].kind != model::RelationKind::contact || !(normal_[r] > 0)) continue;
-    const Slot& slot = slots_[normal_slot_[r]];
-    const model::Row& row = row_of(slot);
-    double terms = std::abs(drive_of(slot));
-    for (std::size_t k = 0; k < row.values().size(); ++k)
-      terms += std::abs(row.values()[k] * velocity[row.places()[k]]);
-    if (approach_[r] < -kStands * terms) return true;
+    if (system_.relations()[r].kind == model::RelationKind::contact && approached(r, velocity)) return true;
   }
   return false;
+}
+
+bool StepContacts::any_met(const double* velocity) const {
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    if (system_.relations()[r].kind == model::RelationKind::contact && met(r, velocity)) return true;
+  }
+  return false;
+}
+
+bool StepContacts::approached(int r, const double* velocity) const {
+  constexpr double kStands = 1e-9;
+  if (!(normal_[r] > 0)) return false;
+  const Slot& slot = slots_[normal_slot_[r]];
+  const model::Row& row = row_of(slot);
+  double terms = std::abs(drive_of(slot));
+  for (std::size_t k = 0; k < row.values().size(); ++k)
+    terms += std::abs(row.values()[k] * velocity[row.places()[k]]);
+  return approach_[r] < -kStands * terms;
 }
 
 Status StepContacts::accelerate(double step, const double* velocity, StepMatrix& mass, double* a) {
@@ -127,9 +138,16 @@ Status StepContacts::accelerate(double step, const double* velocity, StepMatrix&
     const double* const pushed = smooth_push_.data() + static_cast<std::ptrdiff_t>(j) * width_;
     for (int i = 0; i < rows; ++i) W_[i * rows + j] = row_of(slots_[row_slot_[i]]).dot(pushed);
   }
-  if (!solve_single()) {
-    Status status = solve_general();
-    if (!status.ok()) return status;
+  for (bool again = true; again;) {
+    if (!solve_single()) {
+      Status status = solve_general();
+      if (!status.ok()) return status;
+    }
+    again = may_be_sided_ && rest_sided();
+    if (!again) break;
+    accelerating_ = true;
+    list_blocks({});
+    accelerating_ = false;
   }
   std::fill(guess_.begin(), guess_.end(), 0.0);
   for (int j = 0; j < rows; ++j) {

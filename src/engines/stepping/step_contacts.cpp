@@ -9,6 +9,7 @@
 #include "core/elementary.hpp"
 #include "judder/contact/one_step_planar.hpp"
 #include "judder/core/number.hpp"
+#include "judder/model/friction.hpp"
 
 namespace judder::engines {
 
@@ -24,7 +25,11 @@ constexpr std::uint8_t kDoubtful = 2;
 }  // namespace
 
 StepContacts::StepContacts(const model::System& system, model::Workspace& work)
-    : system_(system), work_(work), n_(system.layout().coordinates) {
+    : system_(system),
+      work_(work),
+      n_(system.layout().coordinates),
+      rest_laws_(system, work),
+      dry_(system, work) {
   const model::Layout& layout = system.layout();
   const auto relations = static_cast<std::size_t>(layout.relations);
   const auto tangents = static_cast<std::size_t>(layout.tangents);
@@ -69,6 +74,12 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   slip_.resize(tangents);
   shift_.resize(relations);
   was_open_.resize(relations);
+  sided_.resize(relations);
+  side_.resize(relations);
+  for (std::vector<double>* each : {&mu_plus_, &mu_minus_, &dry_plus_, &dry_minus_}) each->resize(relations);
+  for (const model::Relation& relation : system.relations())
+    may_be_sided_ = may_be_sided_ || (layout.switches > 0 && relation.tangents == 1 &&
+                                      !relation.smooth_friction && (!relation.law_constant || dry_.any()));
   rested_.resize(relations);
   blocks_.reserve(2 * relations);
   feeds_.reserve(static_cast<std::size_t>(most_feeds));
@@ -82,6 +93,13 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   u_.resize(slots);
   found_.resize(2 * relations);
   guess_.resize(slots);
+  first_.resize(slots);
+  carried_.resize(slots);
+  half_.resize(relations);
+  ended_.resize(relations);
+  first_mu_.resize(relations);
+  first_e_.resize(relations);
+  restitution_.resize(relations);
   normal_.resize(relations);
   tangent_.resize(tangents);
   share_.resize(tangents);
@@ -99,7 +117,11 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
 void StepContacts::start() {
   known_ = false;
   std::fill(guess_.begin(), guess_.end(), 0.0);
+  forget_impact();
 }
+
+// An impact happens to this contact in this step, the first or the second of its own.
+bool StepContacts::strikes(int r) const { return (was_open_[r] != 0 && approach_[r] < 0) || half_[r] != 0; }
 
 const model::Row& StepContacts::row_of(const Slot& slot) const {
   const model::RelationRows& rows = work_.relation[slot.relation];
@@ -138,6 +160,41 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
     rested_[r] = rests ? 1 : 0;
     if (turned && !relation.law_constant) system_.rows(work_, r);
     if (relation.has_normal) approach_[r] = rows.gap_time + rows.w.dot(velocity);
+  }
+  if (may_be_sided_) take_rest_limits(mode);
+}
+
+// Coefficients of the slips to either side, of planar rows at rest.
+void StepContacts::take_rest_limits(const Mode& mode) {
+  rest_mode_ = mode;
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    sided_[r] = 0;
+    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
+      rest_mode_.tangent[j] = rested_[r] != 0 ? TangentStatus::stick : TangentStatus::slip_plus;
+  }
+  rest_laws_.set_mode(rest_mode_);
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (relation.tangents != 1 || relation.smooth_friction || rested_[r] == 0) continue;
+    side_[r] = 0;
+    mu_plus_[r] = mu_minus_[r] = work_.relation[r].tangent[0].mu_static;
+    dry_plus_[r] = dry_minus_[r] = 0;
+    if (rest_laws_.directed(relation.first_tangent)) {
+      for (const int way : {1, -1}) {
+        rest_laws_.take_direction(relation.first_tangent, way);
+        (way > 0 ? mu_plus_ : mu_minus_)[r] = system_.rows(work_, r).tangent[0].mu_static;
+        rest_laws_.take_back();
+      }
+      system_.rows(work_, r);
+    }
+    // What pushes the row along instead of holding it is no dry force.
+    double forwards = 0, backwards = 0;
+    if (dry_.any() && dry_.find(r, forwards, backwards) && forwards >= 0 && backwards >= 0) {
+      dry_plus_[r] = forwards;
+      dry_minus_[r] = backwards;
+    }
+    sided_[r] = mu_plus_[r] != mu_minus_[r] || dry_plus_[r] > 0 || dry_minus_[r] > 0 ? 1 : 0;
   }
   if (!rows_constant_) known_ = false;
   solutions_ = 1;
@@ -224,14 +281,15 @@ void StepContacts::list_blocks(const StepLaw& law) {
   feeds_.clear();
   block_relation_.clear();
   row_slot_.clear();
+  kappa_ = law.kappa;
   for (int r = 0; r < system_.layout().relations; ++r) {
     if (part_[r] == 0) continue;
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = work_.relation[r];
     Law& own = law_[r];
-    const bool strikes = was_open_[r] != 0 && approach_[r] < 0;
+    const bool strikes = this->strikes(r);
     const bool as_coulomb = relation.smooth_friction && relation.has_normal && !accelerating_ &&
-                            (strikes || relation.friction == FrictionType::arctan);
+                            (strikes || !model::has_bristle(relation.friction));
     own = {0, 0, relation.smooth_friction && !as_coulomb};
     if (accelerating_ && !own.smooth && relation.tangents > 0 && rested_[r] == 0) {
       own.smooth = true;  // the direction of a slip is known: its force is a share of the load
@@ -243,10 +301,15 @@ void StepContacts::list_blocks(const StepLaw& law) {
       own.mu = relation.impact_friction || !strikes ? system_.impulse_coefficient(work_, r, speed) : 0;
       own.load = law.kappa * rows.base;
     } else if (relation.tangents > 0 && !relation.smooth_friction) {
-      own.mu = rested_[r] != 0 ? rows.tangent[0].mu_static : rows.tangent[0].mu;
-      if (!relation.impact_friction && was_open_[r] != 0 && approach_[r] < 0) own.mu = 0;
+      own.mu = rested_[r] == 0                   ? rows.tangent[0].mu
+               : may_be_sided_ && sided_[r] != 0 ? own_coefficient(r)
+                                                 : rows.tangent[0].mu_static;
+      if (!relation.impact_friction && strikes) own.mu = 0;
       own.load = law.kappa * rows.base;
     }
+    if (completing_) own.mu = first_mu_[r];
+    if (may_be_sided_ && rested_[r] != 0 && sided_[r] != 0 && own.mu > 0)
+      own.load += law.kappa * own_dry_force(r) / own.mu;
     const int slips = own.smooth ? 0 : relation.tangents;
     const bool contact = relation.has_normal && relation.kind == RelationKind::contact;
     const bool fed_by_itself = relation.feeds.size() == 1 && relation.feeds.front() == r;
@@ -270,7 +333,7 @@ void StepContacts::list_blocks(const StepLaw& law) {
       const int fed = relation.feeds[k];
       if (part_[fed] == 0) continue;  // an open contact presses nothing
       // Friction may be left out of the impulse of an impact; then no joint has a share of it.
-      if (!system_.relations()[fed].impact_friction && was_open_[fed] != 0 && approach_[fed] < 0) continue;
+      if (!system_.relations()[fed].impact_friction && this->strikes(fed)) continue;
       feeds_.push_back(
           {normal_slot_[relation.feeds[k]], rows.factors[k]});  // the slot, until the rows are known
       ++blocks_.back().feed_size;
@@ -283,6 +346,8 @@ void StepContacts::list_blocks(const StepLaw& law) {
 
 void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
                              std::span<const double> gap_before, const double* xi) {
+  constexpr double kRounding =
+      1e-12;  // what rests approaches by its rounding, beside what the step would make of it
   for (std::size_t i = 0; i < row_slot_.size(); ++i) {
     const Slot& slot = slots_[row_slot_[i]];
     const model::Relation& relation = system_.relations()[slot.relation];
@@ -296,14 +361,20 @@ void StepContacts::find_free(const StepLaw& law, std::span<const double> gap,
         double tangential = 0;
         system_.restitution(work_, r, std::abs(approach_[r]), e, tangential);
       }
+      if (half_[r] != 0 || ended_[r] != 0) e = first_e_[r];
+      restitution_[r] = e;
       shift_[r] = 0;
       if (law.position && relation.holonomic) {
         u = (gap[r] + (gap_before.empty() ? 0 : e * gap_before[r])) / law.reach;
-      } else if (e > 0) {
+      } else if (e > 0 && std::abs(approach_[r]) > kRounding * std::abs(u)) {
         shift_[r] = e * -approach_[r];
         u -= shift_[r];
       }
+      if (law.after && !relation.holonomic) u -= 0.5 * approach_[r];
+    } else if (law.after) {
+      u -= 0.5 * slip_[slot.number];
     }
+    carried_[i] = completing_ ? first_[row_slot_[i]] : 0;
     q_[i] = u;
     guess_of_rows_[i] = guess_[row_slot_[i]];
   }
@@ -404,6 +475,21 @@ Status StepContacts::solve_general() {
   return {};
 }
 
+// Normal impulses of a step with an impact turn this slip by themselves.
+bool StepContacts::turned_by_impact(std::size_t at, double slip) const {
+  bool strikes = false;
+  double change = 0;
+  const std::size_t rows = row_slot_.size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Slot& slot = slots_[row_slot_[i]];
+    if (slot.tangent >= 0 || impulse_[i] == 0) continue;
+    const bool contact = system_.relations()[slot.relation].kind == RelationKind::contact;
+    strikes = strikes || (contact && this->strikes(slot.relation));
+    change += W_[at * rows + i] * impulse_[i];
+  }
+  return strikes && (slip + change) * slip <= 0;
+}
+
 // A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say.
 bool StepContacts::rest_turned() {
   bool any = false;
@@ -411,15 +497,61 @@ bool StepContacts::rest_turned() {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
     const int r = block_relation_[b];
-    const int at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    const auto at = static_cast<std::size_t>(row + (block.kind == StepBlockKind::friction ? 0 : 1));
     row += block.rows();
     const model::Relation& relation = system_.relations()[r];
     if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
     // An impact has the coefficient of the slip before it, whatever that becomes.
-    if (was_open_[r] != 0 && approach_[r] < 0) continue;
+    if (completing_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
+    const double slip = slip_[relation.first_tangent];
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
-    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip_[relation.first_tangent] < 0)) continue;
+    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip < 0)) continue;
+    if (turned_by_impact(at, slip)) continue;
     rested_[r] = 1;
+    any = true;
+  }
+  return any;
+}
+
+double StepContacts::load_of(std::size_t b, std::size_t at) const {
+  const StepBlock& block = blocks_[b];
+  double load = block.load;
+  if (block.kind == StepBlockKind::contact) load += impulse_[at - 1];
+  for (int k = 0; k < block.feed_size; ++k) {
+    const contact::StepFeed& feed = feeds_[static_cast<std::size_t>(block.feed + k)];
+    load += feed.weight * std::abs(impulse_[feed.row]);
+  }
+  return load;
+}
+
+double StepContacts::own_coefficient(int r) const {
+  return side_[r] > 0 ? mu_plus_[r] : side_[r] < 0 ? mu_minus_[r] : std::max(mu_plus_[r], mu_minus_[r]);
+}
+
+double StepContacts::own_dry_force(int r) const {
+  return side_[r] > 0 ? dry_plus_[r] : side_[r] < 0 ? dry_minus_[r] : std::max(dry_plus_[r], dry_minus_[r]);
+}
+
+// Rows at rest that are pushed beyond the limit of their direction, or slip with that of the other one.
+bool StepContacts::rest_sided() {
+  constexpr double kAbove = 1 + 1e-12;
+  bool any = false;
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    const std::size_t at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    row += static_cast<std::size_t>(block.rows());
+    if (block.slips != 1 || sided_[r] == 0 || rested_[r] == 0 || side_[r] != 0 || !(block.mu > 0)) continue;
+    const bool forwards = impulse_[at] < 0;
+    const double most = own_coefficient(r), held = own_dry_force(r);
+    const double mu = forwards ? mu_plus_[r] : mu_minus_[r], dry = forwards ? dry_plus_[r] : dry_minus_[r];
+    if (mu == most && dry == held) continue;
+    // The known part of the limit has the dry force of both in it.
+    const double load = load_of(b, at) - (held > 0 ? kappa_ * held / block.mu : 0);
+    const double limit = mu / most * block.mu * std::max(load, 0.0) + kappa_ * dry;
+    if (!(std::abs(impulse_[at]) > kAbove * limit)) continue;
+    side_[r] = forwards ? 1 : -1;
     any = true;
   }
   return any;
@@ -499,6 +631,7 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   any_impulse_ = false;
   complementarity_ = cone_ = 0;
   position_ = law.position;
+  after_ = law.after;
   list_blocks(law);
   if (blocks_.empty()) return {};
   find_responses(lu, size);
@@ -509,12 +642,19 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   }
   find_free(law, gap, gap_before, xi);
   assemble();
-  for (int turn = 0; turn < 2; ++turn) {
+  // What the first step of an impact has given is sought once more with the rest.
+  const std::size_t rows = row_slot_.size();
+  for (std::size_t i = 0; completing_ && i < rows; ++i) {
+    for (std::size_t j = 0; j < rows; ++j) q_[i] -= W_[i * rows + j] * carried_[j];
+  }
+  const std::size_t turns = may_be_sided_ ? 2 + blocks_.size() : 2;
+  for (std::size_t turn = 0; turn < turns; ++turn) {
     if (!solve_single()) {
       Status status = solve_general();
       if (!status.ok()) return status;
     }
-    if (turn > 0 || !rest_turned()) break;
+    const bool sided = may_be_sided_ && rest_sided();
+    if (!(turn == 0 && rest_turned()) && !sided) break;
     list_blocks(law);
   }
   check_unique();
@@ -527,7 +667,7 @@ void StepContacts::take_impulses(double* xi, int size) {
   std::fill(guess_.begin(), guess_.end(), 0.0);
   for (int i = 0; i < rows; ++i) {
     const Slot& slot = slots_[row_slot_[i]];
-    const double p = impulse_[i];
+    const double p = impulse_[i] - carried_[i];
     guess_[row_slot_[i]] = p;
     if (p == 0) continue;
     any_impulse_ = true;
@@ -576,7 +716,9 @@ void StepContacts::take_impulses(double* xi, int size) {
     if (found_[b] != StepContact::stick) continue;
     for (int j = 0; j < block.slips; ++j) {
       const Slot& slot = slots_[row_slot_[at + j]];
-      if (slot.single >= 0) xi[slot.single] = -drive_of(slot) / row_of(slot)[slot.single] + 0.0;
+      if (slot.single < 0) continue;
+      const double w = row_of(slot)[slot.single];
+      xi[slot.single] = (after_ ? 0.5 * slip_[slot.number] - drive_of(slot) : -drive_of(slot)) / w + 0.0;
     }
   }
 }
@@ -599,7 +741,7 @@ void StepContacts::write_mode(Mode& mode) const {
     row += block.rows();
     bool open = found_[b] == StepContact::open && block.kind == StepBlockKind::contact;
     if (block.kind == StepBlockKind::contact) {
-      open = open || shift_[r] > 0;
+      open = open || shift_[r] > 0 || (half_[r] != 0 && first_e_[r] > 0);
       mode.normal[r] = open ? NormalStatus::open : NormalStatus::closed;
     }
     if (block.kind != StepBlockKind::friction) ++at;
@@ -692,6 +834,57 @@ bool StepContacts::project(StepMatrix& lu, int size, double* q) {
     std::copy_n(q, n_, work_.in.begin() + system_.layout().q());
   }
   return true;
+}
+
+// --- impacts of two steps ---
+
+void StepContacts::forget_impact() {
+  completing_ = false;
+  std::fill(half_.begin(), half_.end(), std::uint8_t{0});
+  std::fill(ended_.begin(), ended_.end(), std::uint8_t{0});
+}
+
+void StepContacts::keep_impact(const double* velocity) {
+  const bool begins = any_met(velocity);
+  for (int r = 0; r < system_.layout().relations; ++r) {
+    const bool contact = system_.relations()[r].kind == RelationKind::contact;
+    ended_[r] = half_[r];
+    half_[r] = begins && contact && met(r, velocity) ? 1 : 0;
+    first_mu_[r] = law_[r].mu;
+    first_e_[r] = restitution_[r];
+  }
+  completing_ = begins;
+  std::fill(first_.begin(), first_.end(), 0.0);
+  for (std::size_t i = 0; begins && i < row_slot_.size(); ++i)
+    first_[row_slot_[i]] = impulse_[i] - carried_[i];
+}
+
+double StepContacts::first_normal(int relation) const {
+  return completing_ && normal_slot_[relation] >= 0 ? first_[normal_slot_[relation]] : 0;
+}
+
+double StepContacts::first_tangent(int number) const {
+  return completing_ ? first_[tangent_slot_[number]] : 0;
+}
+
+void StepContacts::save_impact(std::vector<double>& out) const {
+  out.push_back(completing_ ? 1 : 0);
+  for (const std::vector<double>* each : {&first_, &first_mu_, &first_e_})
+    out.insert(out.end(), each->begin(), each->end());
+  for (const std::vector<std::uint8_t>* each : {&half_, &ended_})
+    out.insert(out.end(), each->begin(), each->end());
+}
+
+void StepContacts::load_impact(std::span<const double> saved) {
+  auto at = saved.begin();
+  completing_ = *at++ != 0;
+  for (std::vector<double>* each : {&first_, &first_mu_, &first_e_}) {
+    std::copy_n(at, each->size(), each->begin());
+    at += static_cast<std::ptrdiff_t>(each->size());
+  }
+  for (std::vector<std::uint8_t>* each : {&half_, &ended_}) {
+    for (std::uint8_t& flag : *each) flag = *at++ != 0 ? 1 : 0;
+  }
 }
 
 void StepContacts::save(std::vector<double>& out) const {

@@ -9,7 +9,16 @@
 //     position   all contacts:  0 ≤ (g(q₁) + e g₋)/c ⟂ p_N ≥ 0,  q₁ = q̂ + c ξ                             (θ, Newmark, Paoli-Schatzman)
 //
 // Friction is Coulomb's law between impulse and slip velocity of the step; its coefficient is that of the slip at the beginning of the step, and the static one
-// where the row was at rest. Smooth laws are explicit: p_T = −κ(γ) p_N.
+// where the row was at rest. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
+// that of the direction in which it is pushed beyond it. What forces of switches hold beside it is in dry_forces.hpp. Smooth laws are explicit: p_T = −κ(γ) p_N.
+//
+// An impact of Paoli and Schatzman's schemes takes two steps: in which of them the gap is met says how much of the impulse is given in the first one. Its friction
+// is found for both together. With p' the impulses of the first step,
+//
+//     first     the laws of friction and of velocity constraints are about the velocity after the step, not about the mean of both
+//     second    the same laws between p' + p and the velocity after the impact, with the coefficients and the restitution that it began with
+//
+// so that what comes out is the impact of Moreau's law, 0 ≤ γ_N⁺ + e γ_N⁻ ⟂ P_N ≥ 0 and −P_T ∈ μ P_N ∂|γ_T⁺|, P = p' + p, whatever the phase.
 //
 // A single planar contact is solved in closed form (four branches, the signs of the slips tested); everything else by contact::solve_one_step, started from
 // the impulses of the step before.
@@ -20,6 +29,8 @@
 #include <string>
 #include <vector>
 
+#include "engines/rest_laws.hpp"
+#include "engines/stepping/dry_forces.hpp"
 #include "engines/stepping/step_matrix.hpp"
 #include "judder/contact/one_step.hpp"
 #include "judder/contact/one_step_all.hpp"
@@ -34,6 +45,7 @@ struct StepLaw {
   bool position = false;  ///< law of the normal direction
   double reach = 1;       ///< c = ∂q₁/∂ξ, for the position law
   bool restitution = true;
+  bool after = false;  ///< position law, κ = h/2: friction is about the velocity after the step, 2ξ − v
 };
 
 class StepContacts {
@@ -80,6 +92,26 @@ class StepContacts {
   [[nodiscard]] bool any_impulse() const { return any_impulse_; }
   /// Some contact had an impulse that approached before, with these velocities, by more than rounding.
   [[nodiscard]] bool any_strike(const double* velocity) const;
+  /// The same of this contact, which was open before and is not in the second step of an impact.
+  [[nodiscard]] bool met(int relation, const double* velocity) const {
+    return was_open_[relation] != 0 && half_[relation] == 0 && approached(relation, velocity);
+  }
+  [[nodiscard]] bool any_met(const double* velocity) const;
+
+  /// Impacts of two steps: behind a step in which a contact was met, with these velocities before, its impulses are kept for the next one.
+  void keep_impact(const double* velocity);
+  void forget_impact();
+  /// The impact of the step before goes on in this one; this contact was met by it.
+  [[nodiscard]] bool completing() const { return completing_; }
+  [[nodiscard]] bool completing(int relation) const { return half_[relation] != 0; }
+  /// Impulses of its first step, by relation and by tangential row.
+  [[nodiscard]] double first_normal(int relation) const;
+  [[nodiscard]] double first_tangent(int number) const;
+  void save_impact(std::vector<double>& out) const;
+  [[nodiscard]] std::size_t saved_impact_size() const {
+    return 1 + first_.size() + first_mu_.size() + first_e_.size() + half_.size() + ended_.size();
+  }
+  void load_impact(std::span<const double> saved);
   /// The impulses of this step are not the only ones, and how many other motions there are.
   [[nodiscard]] int solutions() const { return solutions_; }
   [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }
@@ -133,13 +165,21 @@ class StepContacts {
   void find_responses(StepMatrix& lu, int size);
   void list_blocks(const StepLaw& law);
   void settle_doubtful();
+  [[nodiscard]] bool strikes(int relation) const;
+  [[nodiscard]] bool approached(int relation, const double* velocity) const;
   void add_block(contact::StepBlockKind kind, int relation, int slips);
   void find_free(const StepLaw& law, std::span<const double> gap, std::span<const double> gap_before,
                  const double* xi);
   void assemble();
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
+  [[nodiscard]] bool turned_by_impact(std::size_t at, double slip) const;
   [[nodiscard]] bool rest_turned();
+  void take_rest_limits(const Mode& mode);
+  [[nodiscard]] bool rest_sided();
+  [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
+  [[nodiscard]] double own_coefficient(int relation) const;
+  [[nodiscard]] double own_dry_force(int relation) const;
   void classify();
   void check_unique();
   void take_impulses(double* xi, int size);
@@ -159,6 +199,17 @@ class StepContacts {
   std::vector<double> approach_, slip_;  ///< velocities before: by relation, by tangential row
   std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
   std::vector<std::uint8_t> was_open_, rested_;
+  // coefficients of rows at rest that depend on the direction
+  RestLaws rest_laws_;
+  DryForces dry_;
+  bool may_be_sided_ = false;
+  double kappa_ = 1;  ///< of the blocks
+  Mode rest_mode_;
+  std::vector<std::uint8_t> sided_;  ///< by relation: both directions differ
+  std::vector<std::int8_t>
+      side_;  ///< by relation: the direction whose limit is taken; 0: the larger numbers of both
+  /// Coefficients of slips forwards and backwards, and what dry forces hold beside them.
+  std::vector<double> mu_plus_, mu_minus_, dry_plus_, dry_minus_;
   // the problem
   std::vector<contact::StepBlock> blocks_;
   std::vector<contact::StepFeed> feeds_;
@@ -174,6 +225,15 @@ class StepContacts {
   std::vector<TangentStatus> status_;
   std::vector<NormalStatus> normal_status_;
   std::vector<double> memory_;
+  // an impact of two steps
+  bool completing_ = false, after_ = false;
+  std::vector<std::uint8_t> half_;  ///< by relation: met in the step before
+  std::vector<std::uint8_t>
+      ended_;  ///< by relation: met two steps before; its restitution holds for the gap of the step between
+  std::vector<double> first_,
+      carried_;  ///< impulses of the first step by slot; the same by row of the problem
+  std::vector<double> first_mu_, first_e_;  ///< by relation: of the first step
+  std::vector<double> restitution_;         ///< by relation: e of this step
   std::vector<double>
       share_;  ///< by tangential row, while accelerations are sought: of its load, against the slip; 0 at rest
   std::vector<double> kept_;  ///< by slot: drive, then its row and its push at the touched coordinates

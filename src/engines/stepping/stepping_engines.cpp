@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engines/stepping/dry_forces.hpp"
 #include "engines/stepping/implicit_scheme.hpp"
 #include "engines/stepping/regularised_scheme.hpp"
 #include "engines/stepping/runge_kutta_scheme.hpp"
@@ -76,12 +77,19 @@ const Fields& newmark_fields() {
 }
 
 const Fields& central_fields() {
-  static const Fields fields{{.name = "form",
-                              .doc = "`modified` takes elastic forces in the middle of two steps and has "
-                                     "friction; `explicit` takes them at the step, as Paoli and "
-                                     "Schatzman do.",
-                              .fallback = "modified",
-                              .words = {"modified", "explicit"}}};
+  static const Fields fields{
+      {.name = "form",
+       .doc = "`modified` takes elastic forces in the middle of two steps and has "
+              "friction; `explicit` takes them at the step, as Paoli and "
+              "Schatzman do.",
+       .fallback = "modified",
+       .words = {"modified", "explicit"}},
+      {.name = "friction",
+       .doc = "`end`: Coulomb's law is about the velocity behind a step, and what it "
+              "stops stands still; `mean`: about the mean of those before and behind, as "
+              "Petcoviciu prints it (1.48), and what it stops goes to and fro.",
+       .fallback = "end",
+       .words = {"end", "mean"}}};
   return fields;
 }
 
@@ -136,6 +144,7 @@ RungeKuttaNumbers ordinary_numbers(const EngineOptions& options) {
 std::string planar_unsupported(const model::System& system) {
   if (std::string problem = model::large_matrices_problem(system); !problem.empty()) return problem;
   if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  if (std::string problem = DryForces::problem(system); !problem.empty()) return problem;
   return EventEngine::unsupported(system);
 }
 
@@ -229,9 +238,9 @@ StepNumbers newmark_numbers(const EngineOptions& options) {
 
 StepNumbers central_numbers(const EngineOptions& options) {
   StepNumbers numbers;
-  numbers.formula = StepOptions(options, kCentral, central_fields()).word("form") == "explicit"
-                        ? StepFormula::explicit_central
-                        : StepFormula::central;
+  const StepOptions own(options, kCentral, central_fields());
+  numbers.formula = own.word("form") == "explicit" ? StepFormula::explicit_central : StepFormula::central;
+  numbers.mean_friction = own.word("friction") == "mean";
   return numbers;
 }
 
@@ -248,6 +257,9 @@ bool may_restore(const model::Relation& relation) {
 
 /// Impact laws of the model that are not of the scheme.
 std::string impact_problem(const model::System& system, bool restitution, const std::string& scheme) {
+  bool any_restores = false;
+  for (const model::Relation& relation : system.relations())
+    any_restores = any_restores || (relation.kind == model::RelationKind::contact && may_restore(relation));
   for (const model::Relation& relation : system.relations()) {
     if (relation.smooth_friction && relation.kind != model::RelationKind::contact && !relation.feeds.empty())
       return relation.place + " has the smooth law '" + name(relation.friction) +
@@ -256,8 +268,8 @@ std::string impact_problem(const model::System& system, bool restitution, const 
     const bool restores = may_restore(relation);
     if (relation.has_tangential_restitution)
       return relation.place + " has tangential restitution, which " + scheme + " has no place for";
-    // Without restitution the laws differ still, by what friction does on their paths.
-    const bool differs = relation.impact != ImpactType::moreau && (restores || relation.tangents > 0);
+    // Without restitution the laws differ still, by what friction does on their paths and by what others give back in the same impact.
+    const bool differs = relation.impact != ImpactType::moreau && (any_restores || relation.tangents > 0);
     if (!restores && !differs) continue;
     if (!restitution && restores)
       return relation.place + " may rebound: " + scheme + " has no restitution; contacts come to rest by it";
@@ -302,7 +314,8 @@ std::string regularised_unsupported(const model::System& system) {
     if (relation.has_tangential_restitution)
       return relation.place + " has tangential restitution, which springs and smooth laws have no place for";
   }
-  return stepping_unsupported(system);
+  if (std::string problem = stepping_unsupported(system); !problem.empty()) return problem;
+  return DryForces::problem(system);
 }
 
 /// The row of an engine whose scheme reads its numbers by `Read`.

@@ -47,6 +47,9 @@ struct SteppingEngine::Run {
     report.normal.resize(layout.relations);
     report.tangent.resize(layout.tangents);
     report.struck.resize(layout.relations);
+    report.met.resize(layout.relations);
+    report.through.resize(layout.relations);
+    met_with.resize(n);
     report.acceleration.resize(n);
     report.dissipated.resize(layout.audits);
     report.supplied.resize(layout.audits);
@@ -75,6 +78,7 @@ struct SteppingEngine::Run {
   void list_slips(int r);
   Event event_here(EventKind kind, int place) const;
   void note_loads(double h);
+  void note_springs(double h);
   void note_gaps();
   [[nodiscard]] bool gaps_hold();
   void look_at_energy(bool end);
@@ -113,6 +117,7 @@ struct SteppingEngine::Run {
   std::vector<double> seen_gap, moved, start_q;
   std::vector<std::int8_t> watch_side;
   std::vector<long> crossings;
+  std::vector<double> met_with;   ///< velocities before an impact that takes two steps
   std::vector<double> balance_y;  ///< y with the works behind it
   double origin = 0, step = 0;
   long index = 0;
@@ -167,6 +172,7 @@ EngineResult SteppingEngine::Run::go(const EngineOptions& given, Sink& sink, con
   if (result.status.reason == Reason::done) {
     result.status.time = state.t;
     if (stopped) result.status.reason = Reason::watch;
+    if (Status status = scheme->verdict(state.t); !status.ok()) result.status = std::move(status);
     if (Status status = gain.verdict(state.t); !status.ok()) result.status = std::move(status);
   }
   return std::move(result);
@@ -231,6 +237,7 @@ bool SteppingEngine::Run::begin(const Moment* resume) {
   std::fill(watch_side.begin(), watch_side.end(), std::int8_t{0});
   std::fill(seen_gap.begin(), seen_gap.end(), 0.0);
   std::fill(moved.begin(), moved.end(), 0.0);
+  std::fill(met_with.begin(), met_with.end(), 0.0);
   if (resume != nullptr && resume->started) return take_up(*resume);
   start_from_model();
   return result.status.reason == Reason::done;
@@ -334,11 +341,12 @@ bool SteppingEngine::Run::gaps_hold() {
   return true;
 }
 
-// The restitution of what the step has struck, at the velocities that it began with; the step is taken back where it is none.
+// The restitution of what the step has met, at the velocities that it began with; the step is taken back where it is none.
 bool SteppingEngine::Run::restitution_holds(double t0) {
   LawDefect defect;
   for (int r = 0; r < layout.relations && !defect; ++r) {
-    if (report.struck[r] == 0 || system.relations()[r].kind != model::RelationKind::contact) continue;
+    const bool begins = report.met[r] != 0 || (report.struck[r] != 0 && !report.finishes);
+    if (!begins || system.relations()[r].kind != model::RelationKind::contact) continue;
     load(state.t, state.y.data());
     std::copy_n(before.begin() + layout.coordinates, layout.coordinates, work.in.begin() + layout.v());
     double gap = 0, rate = 0;
@@ -358,7 +366,9 @@ bool SteppingEngine::Run::one_step() {
   std::copy(state.y.begin(), state.y.end(), before.begin());
   mode_before = state.mode;
   std::fill(report.struck.begin(), report.struck.end(), std::uint8_t{0});
+  std::fill(report.met.begin(), report.met.end(), std::uint8_t{0});
   report.smooth = true;
+  report.unfinished = report.finishes = false;
   Status status = scheme->advance(state, grid_time(++index), report);
   if (!status.ok()) {
     status.time = t0;
@@ -379,6 +389,8 @@ bool SteppingEngine::Run::one_step() {
   gain.add(report);
   if (recorder.samples.next() < state.t) rows_inside(t0, state.t);
   handle_end(length);
+  if (report.unfinished)
+    std::copy_n(before.begin() + layout.coordinates, layout.coordinates, met_with.begin());
   if (index % kBalanceEvery == 0) look_at_energy(false);
   return true;
 }
@@ -504,7 +516,8 @@ void SteppingEngine::Run::list_relation(int r) {
   double kinetic = 0, potential = 0;
   load(state.t, state.y.data());
   system.energies(work, kinetic, potential, event.energy_after);
-  std::copy_n(before.begin() + layout.coordinates, layout.coordinates, work.in.begin() + layout.v());
+  const auto from = report.finishes ? met_with.begin() : before.begin() + layout.coordinates;
+  std::copy_n(from, layout.coordinates, work.in.begin() + layout.v());
   system.energies(work, kinetic, potential, event.energy_before);
   recorder.pending().push_back(event);
 }
@@ -532,6 +545,7 @@ void SteppingEngine::Run::list_slips(int r) {
 }
 
 void SteppingEngine::Run::note_loads(double h) {
+  if (scheme->springs()) return note_springs(h);
   for (int r = 0; r < layout.relations; ++r) {
     const bool was = mode_before.normal[r] == NormalStatus::closed;
     const bool is = state.mode.normal[r] == NormalStatus::closed;
@@ -543,6 +557,18 @@ void SteppingEngine::Run::note_loads(double h) {
     if (was && !is) recorder.close(r, state.t);
   }
   static_cast<void>(recorder.loads.follow(state.mode, state.t));
+}
+
+// Of springs all that they give counts, from where they begin to press.
+void SteppingEngine::Run::note_springs(double h) {
+  static_cast<void>(recorder.loads.follow(state.mode, state.t - h));
+  for (int r = 0; r < layout.relations; ++r) {
+    const bool was = mode_before.normal[r] == NormalStatus::closed;
+    const bool is = state.mode.normal[r] == NormalStatus::closed;
+    if (was || is) recorder.loads.add(r, report.through[r], report.normal[r] / h);
+    if (was && !is) recorder.close(r, state.t);
+    if (!was && !is && report.through[r] > 0) recorder.strike(r, state.t, report.through[r], false);
+  }
 }
 
 // Some contact is closed, or was struck in this step.
@@ -639,6 +665,7 @@ void SteppingEngine::Run::save(Moment& out) const {
   list.insert(list.end(), seen_gap.begin(), seen_gap.end());
   list.insert(list.end(), moved.begin(), moved.end());
   list.insert(list.end(), start_q.begin(), start_q.end());
+  list.insert(list.end(), met_with.begin(), met_with.end());
   list.insert(list.end(), watch_side.begin(), watch_side.end());
   list.insert(list.end(), report.normal.begin(), report.normal.end());
   list.insert(list.end(), report.tangent.begin(), report.tangent.end());
@@ -672,7 +699,7 @@ bool SteppingEngine::Run::take_up(const Moment& from) {
   std::span<const double> rest(from.phase.scheme);
   const auto count = [](int n) { return static_cast<std::size_t>(n); };
   const std::size_t n = count(layout.coordinates), relations = count(layout.relations), loads = 4 * relations;
-  const std::size_t fixed = kHead + 2 * relations + 3 * n + watch_side.size() + count(layout.tangents) +
+  const std::size_t fixed = kHead + 2 * relations + 4 * n + watch_side.size() + count(layout.tangents) +
                             loads + StepMonitor::kSaved + gain.saved_size();
   const auto take = [&rest](std::size_t size) {
     const std::span<const double> out = rest.first(size);
@@ -708,6 +735,7 @@ bool SteppingEngine::Run::take_up(const Moment& from) {
   copy_to(relations, seen_gap);
   copy_to(n, moved);
   copy_to(n, start_q);
+  copy_to(n, met_with);
   copy_to(watch_side.size(), watch_side);
   copy_to(relations, report.normal);
   copy_to(count(layout.tangents), report.tangent);

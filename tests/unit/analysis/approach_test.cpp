@@ -167,6 +167,42 @@ TEST(Approach, WhatMayStandAnywhereIsASet) {
   EXPECT_NEAR(fall.drift[0], -6, 1e-6);
 }
 
+// Two bodies tied to one another and damped: x + x' + y' is kept, so they end at x = y = x(0) + x'(0) + y'(0), all ends being one line. The curve
+// y = x^2 of rests, the same without a motion, and the single rest of x^4, whose derivative vanishes as well.
+TEST(Approach, LinesOfRestsAreOneSet) {
+  const std::string pair =
+      "format = 1\n[coordinates]\nx = 0\ny = 1\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\n";
+  const std::string tied =
+      pair + "potential = \"(x-y)^2/2\"\ndissipation = \"(x'-y')^2/2 + x'^2/2\"\n[run]\nuntil = 30\n";
+  Attractors ends;
+  for (const double x : {-2.0, -0.5, 1.0, 2.0}) {  // 2 and -1: y does not move at all
+    for (const double v : {-1.0, 0.0, 0.5}) {
+      for (const char* engine : {"event", "exact"}) {
+        const MotionEnd end = end_of(tied, {{"x", x}, {"x'", v}}, engine);
+        EXPECT_EQ(end.kind, EndKind::rest) << x << " " << v << " " << engine;
+        EXPECT_TRUE(end.set) << x << " " << v << " " << engine;
+        EXPECT_NEAR(end.least[0], x + v, 1e-4) << v;
+        EXPECT_NEAR(end.most[1], x + v, 1e-4) << v;
+        ends.add(end);
+      }
+    }
+  }
+  EXPECT_EQ(ends.all().size(), 1U);
+  const std::string curve =
+      pair + "potential = \"(x^2-y)^2/2\"\ndissipation = \"x'^2 + y'^2\"\n[run]\nuntil = 60\n";
+  Attractors along;
+  for (const double x : {-1.5, 0.3, 1.0, 2.0}) {
+    const MotionEnd end = end_of(curve, {{"x", x}});
+    EXPECT_EQ(end.kind, EndKind::rest) << x;
+    EXPECT_TRUE(end.set) << x;
+    EXPECT_NEAR(end.least[1], end.least[0] * end.least[0], 1e-6);
+    along.add(end);
+  }
+  EXPECT_EQ(along.all().size(), 1U);
+  EXPECT_TRUE(end_of(curve, {{"x", 1.0}, {"y", 1.0}}).set);
+  EXPECT_FALSE(end_of(damped("1", "x^4/4", "50"), {{"x", 0.0}}).set);
+}
+
 // A rest behind a wall: the motion would go there, but the wall is in the way.
 TEST(Approach, APointThatCannotBeReachedIsNoEnd) {
   std::string text = damped("0.1", "x^2/2", "12");

@@ -180,7 +180,12 @@ TEST(Equilibria, TwelveContactsAreQuick) {
   RecordProperty("feasibility_seconds", std::to_string(seconds));
   std::printf("[ MEASURED ] feasibility of 4096 statuses: %.2f s, %zu feasible\n", seconds, feasible);
   EXPECT_GT(feasible, 0U);
-  EXPECT_LT(seconds, 10) << "about half a second on an idle machine";
+#ifdef JUDDER_SLOW_BUILD
+  constexpr double kAllowed = 30;  // sanitizers
+#else
+  constexpr double kAllowed = 1;
+#endif
+  EXPECT_LT(seconds, kAllowed) << "of the processor, whatever else it does";
   // Twelve particles that may each be detached or held by friction: 4096 families.
   std::string coordinates = "[coordinates]\n", kinetic = "0", potential = "0", contacts;
   const int many = count(100000) == 100000 ? 12 : 7;  // all twelve take ten seconds
@@ -203,6 +208,7 @@ TEST(Equilibria, TwelveContactsAreQuick) {
   EXPECT_EQ(found.families.back().dimension, static_cast<std::size_t>(many));
   EXPECT_NEAR(range(found.families.back(), "normal(c5)").low, 4, 1e-12);
   std::printf("[ MEASURED ] ranges of %zu families: %.2f s\n", found.families.size(), passed());
+  EXPECT_LT(passed(), 30 * kAllowed);
   EXPECT_EQ(found.choices, found.families.size());
   EXPECT_EQ(found.left_out, 0U);
 }

@@ -9,7 +9,6 @@
 
 #include "count.hpp"
 #include "judder/analysis/perturbation.hpp"
-#include "judder/analysis/rest_search.hpp"
 #include "judder/analysis/rest_survey.hpp"
 #include "klarbring.hpp"
 #include "run_model.hpp"
@@ -151,25 +150,6 @@ TEST(RestStability, PassagesOfTheTipContract) {
   EXPECT_EQ(back.kind, TipReturn::Kind::hops);
   EXPECT_NEAR(back.duration, 3.707697559, 1e-8);
   EXPECT_NEAR(back.ratio, 0.3878698678, 1e-9);
-}
-
-// Families appear, vanish and change type at mu = K_T/W and at A = 0: by bisection where closed forms say so.
-TEST(RestStability, FamiliesChangeWhereTheyShould) {
-  const io::LoadedModel loaded =
-      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/klarbring-equilibria/model.toml"});
-  const auto by_mu = family_changes(loaded.file.spec, {}, "mu", 0.5, 1.7, 8);
-  ASSERT_EQ(by_mu.size(), 1U);
-  EXPECT_NEAR(by_mu[0].value, 1, 1e-6);
-  EXPECT_EQ(by_mu[0].below, std::vector<std::string>{"wall detached, dimension 0, stable"});
-  EXPECT_EQ(by_mu[0].above.size(), 2U);
-  const auto by_load = family_changes(loaded.file.spec, {}, "FT", 0.3, 1.9, 8);
-  ASSERT_EQ(by_load.size(), 1U);
-  EXPECT_NEAR(by_load[0].value, 1, 1e-6) << "A = 0";
-  const io::LoadedModel plank =
-      io::load_model({.file = std::string(JUDDER_SOURCE_DIR) + "/gallery/tilting-plank/model.toml"});
-  const auto by_foot = family_changes(plank.file.spec, {}, "mr", 0.31, 0.9, 6);
-  ASSERT_EQ(by_foot.size(), 1U);
-  EXPECT_NEAR(by_foot[0].value, 0.5, 1e-6) << "a/h: from here on it may rest tilted";
 }
 
 // The same particle in turned and shifted coordinates is recognised, with its numbers.
@@ -529,140 +509,6 @@ TEST(RestStability, TheSetOfRestsOfAChainIsWhereItStays) {
                  seen = static_cast<double>(stay) / samples;
     EXPECT_NEAR(seen, share, 4 * std::sqrt(share * (1 - share) / samples));
   }
-}
-
-// First-order models: an equilibrium beside the surface, and pseudo-equilibria on it.
-TEST(RestSearch, FindsEquilibriaAndPseudoEquilibria) {
-  const auto search = [](const TestModel& model) {
-    EquilibriaProblem problem;
-    RestSearchOptions options;
-    options.starts = 30;
-    return search_rests(model.system, options, problem).value();
-  };
-  const RestSearch belt = search(gallery_model("belt/model-first-order.toml"));
-  ASSERT_EQ(belt.rests.size(), 1U);
-  EXPECT_NEAR(belt.rests[0].state.x[0], 0.625, 1e-9);
-  EXPECT_EQ(belt.rests[0].stability, Stability::unstable);
-  // y is drawn to y = 0, on which x′ = 1 − 2 x α − … : fields (1 − x, −1) above and (−1 − x, 1) below mix to x′ = −x.
-  const RestSearch pseudo =
-      search(text_model("[state]\nx = { start = 1, rate = \"sign(y) - x\" }\ny = { start = 1, rate = "
-                        "\"-sign(y)\" }\n[run]\nuntil = 1\n"));
-  ASSERT_EQ(pseudo.rests.size(), 1U);
-  EXPECT_TRUE(pseudo.rests[0].pseudo);
-  EXPECT_NEAR(pseudo.rests[0].state.x[0], 0, 1e-9);
-  EXPECT_NEAR(pseudo.rests[0].share[0], 0.5, 1e-9);
-  EXPECT_EQ(pseudo.rests[0].stability, Stability::asymptotic);
-  const RestSearch repelled =
-      search(text_model("[state]\nx = { start = 1, rate = \"-sign(y) - x\" }\ny = { start = 1, rate = "
-                        "\"sign(y)\" }\n[run]\nuntil = 1\n"));
-  ASSERT_EQ(repelled.rests.size(), 1U);
-  EXPECT_EQ(repelled.rests[0].stability, Stability::unstable);
-}
-
-// Smooth and nonlinear: Duffing's three rests; with dry friction each of them becomes a family with known ends.
-// A force that is one formula has nothing to be measured by where it is zero: roots that are no round numbers were refused.
-TEST(RestSearch, FindsRootsThatAreNoRoundNumbers) {
-  const auto places = [](const std::string& rate) {
-    EquilibriaProblem problem;
-    RestSearchOptions options;
-    options.starts = 60;
-    std::vector<double> out;
-    const RestSearch found =
-        search_rests(
-            text_model("[state]\nx = { start = 1, rate = \"" + rate + "\" }\n[run]\nuntil = 1\n").system,
-            options, problem)
-            .value();
-    for (const FoundRest& rest : found.rests) out.push_back(rest.state.x[0]);
-    std::sort(out.begin(), out.end());
-    return out;
-  };
-  for (const char* rate : {"2 - x^2", "1e-3*(2 - x^2)", "1000*(2 - x^2)"}) {
-    const std::vector<double> both = places(rate);
-    ASSERT_EQ(both.size(), 2U) << rate;
-    EXPECT_NEAR(both[0], -std::sqrt(2), 1e-10);
-    EXPECT_NEAR(both[1], std::sqrt(2), 1e-10);
-  }
-  const std::vector<double> cubic = places("0.2 - x + x^3/4");
-  ASSERT_EQ(cubic.size(), 3U);
-  for (const double x : cubic) EXPECT_NEAR(0.2 - x + x * x * x / 4, 0, 1e-12);
-  // FitzHugh and Nagumo: x − x³/3 = y, x + 0.7 = 0.8 y have one solution.
-  EquilibriaProblem problem;
-  const RestSearch neuron =
-      search_rests(text_model("[state]\nx = { start = 0, rate = \"x - x^3/3 - y\" }\ny = { start = 0, rate = "
-                              "\"0.08*(x + 0.7 - 0.8*y)\" }\n[run]\nuntil = 1\n")
-                       .system,
-                   {}, problem)
-          .value();
-  ASSERT_EQ(neuron.rests.size(), 1U);
-  EXPECT_NEAR(neuron.rests[0].state.x[0], -1.19940803524404, 1e-10);
-  EXPECT_NEAR(neuron.rests[0].state.x[1], (-1.19940803524404 + 0.7) / 0.8, 1e-10);
-  EXPECT_EQ(neuron.rests[0].stability, Stability::asymptotic);
-}
-
-// A lever that its load turns against a stop, or away from it; a mass that slides on a belt with viscous friction against a spring that hardens.
-TEST(RestSearch, TellsWhatContactsDo) {
-  const auto lever = [](const std::string& load) {
-    EquilibriaProblem problem;
-    return search_rests(
-               text_model("[coordinates]\nth = 0.1\n[energy]\nkinetic = \"th'^2/2\"\npotential = \"" + load +
-                          "*sin(th) + th^2/2\"\n[[contact]]\nname = \"stop\"\ngap = "
-                          "\"sin(th)\"\n[run]\nuntil = 1\n")
-                   .system,
-               {}, problem)
-        .value();
-  };
-  const RestSearch pressed = lever("1"), away = lever("-1");
-  ASSERT_EQ(pressed.rests.size(), 1U);
-  EXPECT_NEAR(pressed.rests[0].state.x[0], 0, 1e-12);
-  EXPECT_NEAR(pressed.rests[0].state.normal[0], 1, 1e-9);
-  EXPECT_EQ(status_words(pressed.rests[0]), "stop pressed");
-  ASSERT_EQ(away.rests.size(), 1U);
-  EXPECT_NEAR(away.rests[0].state.x[0], std::cos(away.rests[0].state.x[0]), 1e-10);
-  EXPECT_EQ(status_words(away.rests[0]), "stop detached");
-  EquilibriaProblem problem;
-  const RestSearch belt =
-      search_rests(
-          text_model("[coordinates]\nx = 0.1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2 + "
-                     "x^4/4\"\n[[friction]]\nname = \"belt\"\nslip = \"x' - 2\"\nnormal = 3\nlaw = { mu = "
-                     "0.4, viscous = 0.3 }\n[run]\nuntil = 1\n")
-              .system,
-          {}, problem)
-          .value();
-  ASSERT_EQ(belt.rests.size(), 1U);
-  const double x = belt.rests[0].state.x[0];
-  EXPECT_NEAR(x + x * x * x, 1.2 + 0.6, 1e-10);
-  EXPECT_NEAR(belt.rests[0].state.tangent[0], 1.2 + 0.6, 1e-10);
-  // x″ + 0.3 x′ + (1 + 3 x²) x = 0
-  EXPECT_NEAR(belt.rests[0].eigenvalues[0].real(), -0.15, 1e-7);
-}
-
-TEST(RestSearch, FollowsFamiliesOfNonlinearModels) {
-  EquilibriaProblem problem;
-  const RestSearch smooth = search_rests(mass_under("x - x^3 - 0.1*x'").system, {}, problem).value();
-  ASSERT_EQ(smooth.rests.size(), 3U);
-  int stable = 0;
-  for (const FoundRest& rest : smooth.rests) {
-    stable += rest.stability == Stability::asymptotic ? 1 : 0;
-    EXPECT_NEAR(rest.state.x[0] * (rest.state.x[0] * rest.state.x[0] - 1), 0, 1e-9);
-  }
-  EXPECT_EQ(stable, 2);
-  const RestSearch rough =
-      search_rests(
-          mass_under("x - x^3", "[[friction]]\nname = \"pad\"\nslip = \"x'\"\nnormal = 1\nlaw = 0.1\n")
-              .system,
-          {}, problem)
-          .value();
-  double widest = 0;
-  for (const FoundRest& rest : rough.rests) {
-    for (const RestRange& range : rest.family) {
-      // At both ends the spring force is at the limit.
-      if (range.high - range.low < 0.05) continue;
-      widest = std::max(widest, range.high - range.low);
-      for (const double end : {range.low, range.high})
-        EXPECT_NEAR(std::abs(end - end * end * end), 0.1, 1e-6);
-    }
-  }
-  EXPECT_GT(widest, 0.05);
 }
 
 }  // namespace

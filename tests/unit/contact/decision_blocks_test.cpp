@@ -364,9 +364,9 @@ TEST(BoundedDecision, ARowThatMustNotStickSlipsTheWayItIsPulled) {
     } else {
       EXPECT_EQ(open.candidates, 2);
     }
-    const long before = test::allocations();
+    const long before = allocations();
     static_cast<void>(decide(problem, {}, workspace));
-    EXPECT_EQ(test::allocations(), before);
+    EXPECT_EQ(allocations(), before);
   }
 }
 

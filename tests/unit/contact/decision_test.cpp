@@ -476,12 +476,12 @@ TEST(Decision, AllocatesNothing) {
   for (int i = 0; i < 200; ++i) cases.push_back(oracle::random_case(random));
   DecisionOptions few;
   few.max_modes = 1;
-  const long before = test::allocations();
+  const long before = allocations();
   for (const Case& c : cases) {
     (void)decide(c.problem(), {}, workspace);
     (void)decide(c.problem(), few, workspace);
   }
-  EXPECT_EQ(test::allocations(), before);
+  EXPECT_EQ(allocations(), before);
 }
 
 }  // namespace

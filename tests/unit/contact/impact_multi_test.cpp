@@ -579,9 +579,9 @@ TEST(SeveralContacts, AllocateNothing) {
     cases.push_back(test::random_collision(random, options));
     for (auto& l : cases.back().law) l.type = static_cast<ImpactType>(i % 4);
   }
-  const long before = judder::test::allocations();
+  const long before = judder::allocations();
   for (const Collision& c : cases) (void)impact(c.problem(), {}, workspace);
-  EXPECT_EQ(judder::test::allocations(), before);
+  EXPECT_EQ(judder::allocations(), before);
 }
 
 }  // namespace

@@ -454,9 +454,31 @@ TEST(OneStep, NothingIsAllocatedInASolve) {
     OneStepWorkspace workspace;
     workspace.resize(c.problem());
     const OneStepProblem problem = c.problem();
-    const long before = test::allocations();
+    const long before = allocations();
     const OneStepResult result = solve_one_step(problem, {}, workspace);
-    EXPECT_EQ(test::allocations(), before) << "slips " << slips << ", " << name(result.method);
+    EXPECT_EQ(allocations(), before) << "slips " << slips << ", " << name(result.method);
+  }
+}
+
+// At rest q is zero: beside impulses to start from that balance each other to rounding, zero is the answer.
+TEST(OneStep, NothingMovesWithoutAFreeVelocity) {
+  for (const int slips : {1, 2}) {
+    Case c;
+    c.blocks = {{StepBlockKind::friction, slips, 0.5, 0.3}, {StepBlockKind::friction, slips, 0.7, 0.2}};
+    const int n = 2 * slips;
+    c.W = Matrix::Zero(n, n);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) c.W(i, j) = (i - j) % slips == 0 ? 0.7 : 0;
+    }
+    c.q = Vector::Zero(n);
+    const Vector guess = Vector::LinSpaced(n, 0.1, -0.1 * (1 + 1e-15));
+    OneStepProblem p = c.problem();
+    p.guess = guess.data();
+    OneStepWorkspace workspace;
+    workspace.resize(p);
+    const OneStepResult result = solve_one_step(p, {}, workspace);
+    EXPECT_TRUE(result.ok()) << slips << ' ' << result.residual_of_q;
+    for (int i = 0; i < n; ++i) EXPECT_EQ(result.velocity[i], 0) << slips;
   }
 }
 

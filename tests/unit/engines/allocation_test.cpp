@@ -20,8 +20,8 @@ class CountingSink : public engines::Sink {
   }
   void progress(double) override {
     first();
-    (event_ ? in_events : in_steps) += allocations - last_;
-    last_ = allocations;
+    (event_ ? in_events : in_steps) += allocations() - last_;
+    last_ = allocations();
     event_ = false;
     ++steps;
   }
@@ -32,7 +32,7 @@ class CountingSink : public engines::Sink {
 
  private:
   void first() {
-    if (!begun_) last_ = allocations;
+    if (!begun_) last_ = allocations();
     begun_ = true;
   }
   bool begun_ = false;
@@ -181,10 +181,10 @@ until = 2000
   ASSERT_GT(first.impacts, 400);
   const auto allocated = [&](double until) {
     model.options.until = until;
-    const long before = allocations;
+    const long before = allocations();
     const engines::EngineResult result = engine.run(model.options, sink);
     EXPECT_TRUE(result.status.ok()) << result.status.message;
-    return allocations - before;
+    return allocations() - before;
   };
   const long brief = allocated(250);
   EXPECT_EQ(allocated(2000), brief);
@@ -192,9 +192,9 @@ until = 2000
 
 // The count is alive: it sees what a vector takes.
 TEST(EngineMemory, TheCounterCounts) {
-  const long before = allocations;
+  const long before = allocations();
   std::vector<double> some(1000);
-  EXPECT_EQ(allocations, before + 1);
+  EXPECT_EQ(allocations(), before + 1);
   EXPECT_EQ(some.size(), 1000u);
 }
 

@@ -77,6 +77,60 @@ until = 1
                     {{"F", push}});
 }
 
+/// Two masses on joints that bear 1, each pushed by 2: neither can stay.
+TestModel pushed_pair() {
+  return text_model(R"toml(
+[coordinates]
+a = 0
+b = 0
+[energy]
+kinetic = "a'^2/2 + b'^2/2"
+[[force]]
+along = "a'"
+value = "2"
+[[force]]
+along = "b'"
+value = "2"
+[[friction]]
+name = "fa"
+slip = "a'"
+normal = 1
+law = 1
+[[friction]]
+name = "fb"
+slip = "b'"
+normal = 1
+law = 1
+[run]
+until = 1
+)toml");
+}
+
+// What does not take part keeps what the mode says of it, also what a decision would not leave it.
+TEST(EventParts, ADecisionChangesWhatTakesPartInIt) {
+  const TestModel model = pushed_pair();
+  Mode mode;
+  mode.normal = {NormalStatus::closed, NormalStatus::closed};
+  mode.pressed = {0, 0};
+  mode.tangent = {TangentStatus::stick, TangentStatus::stick};
+  Bench bench(model, mode);
+  Decider& decider = bench.parts.now.decider;
+  for (const int part : {0, 1}) {
+    decider.among = {static_cast<std::uint8_t>(part == 0), static_cast<std::uint8_t>(part == 1)};
+    Mode decided = mode;
+    bench.parts.now.load();
+    ASSERT_TRUE(decider.decide(decided, decider.no_exclusions()).ok());
+    EXPECT_EQ(decided.tangent[part], TangentStatus::slip_plus);
+    EXPECT_EQ(decided.tangent[1 - part], TangentStatus::stick);
+  }
+  decider.among.clear();
+  Mode decided = mode;
+  bench.parts.now.load();
+  ASSERT_TRUE(decider.decide(decided, decider.no_exclusions()).ok());
+  EXPECT_EQ(decided.tangent[0], TangentStatus::slip_plus);
+  EXPECT_EQ(decided.tangent[1], TangentStatus::slip_plus);
+}
+
 Mode closed_and_stuck() {
   Mode mode;
   mode.normal = {NormalStatus::closed};

@@ -129,6 +129,29 @@ TEST(MomentAt, IsTheStartOfTheModelThatStandsThere) {
   }
 }
 
+// Where rest is all that counts, the places decide in which of two valleys it is found: ±1 at first.
+TEST(MomentAt, IsWhereAPathOfRestsBegins) {
+  const std::string valleys = R"toml(
+[coordinates]
+x = 1
+[energy]
+kinetic   = "x'^2/2"
+potential = "(x^2 - 1)^2 - 0.1*t*x"
+[run]
+until = 1
+)toml";
+  std::string left = valleys;
+  left.replace(left.find("x = 1"), 5, "x = -1");
+  const TestModel model = text_model(valleys);
+  const std::vector<double> q{-1}, v{0};
+  const Moment start = Moment::at(model.system, 0, q, v);
+  const EndOf one = run_from(model, &start, "quasi-static");
+  ASSERT_EQ(one.result.status.reason, Reason::done) << one.result.status.message;
+  EXPECT_EQ(one.y, run_from(text_model(left), nullptr, "quasi-static").y);
+  EXPECT_NEAR(4 * one.y[0] * (one.y[0] * one.y[0] - 1), 0.1, 1e-8);  // the balance at t = 1
+  EXPECT_LT(one.y[0], -0.9);
+}
+
 // Taken from the middle of a run it goes on as the run does; steps begin anew, so the last digits differ.
 TEST(MomentAt, GoesOnAsTheRunThatItIsTakenFrom) {
   const TestModel model = text_model(kPendulum);

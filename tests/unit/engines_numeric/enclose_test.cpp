@@ -11,9 +11,9 @@
 #include <random>
 #include <vector>
 
+#include "allocations.hpp"
 #include "count.hpp"
 #include "engines/numeric/linear.hpp"
-#include "no_allocation.hpp"
 #include "quad.hpp"
 
 namespace judder::engines::numeric {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "no_allocation.hpp"
+#include "allocations.hpp"
 #include "rooted_trees.hpp"
 
 namespace judder::engines::numeric {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "allocations.hpp"
 #include "count.hpp"
 #include "engines/numeric/linear.hpp"
-#include "no_allocation.hpp"
 #include "quad.hpp"
 
 namespace judder::engines::numeric {

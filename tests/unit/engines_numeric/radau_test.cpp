@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "allocations.hpp"
 #include "engines/numeric/step_control.hpp"
-#include "no_allocation.hpp"
 
 namespace judder::engines::numeric {
 namespace {

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "allocations.hpp"
 #include "count.hpp"
-#include "no_allocation.hpp"
 
 namespace judder::engines::numeric {
 namespace {

@@ -13,7 +13,8 @@
 
 #include "judder/report/live_page.hpp"
 #include "judder/tasks/run.hpp"
-#include "report/base85.hpp"
+#include "report/base128.hpp"
+#include "report/deflate.hpp"
 
 namespace judder::live {
 namespace {
@@ -167,30 +168,57 @@ TEST(LiveModel, HasTheBitsOfARunFolder) {
   fs::remove_all(folder);
 }
 
-// What is read by a page is written so that the sums come out: Horner's rule is the oracle.
+// The letters of a page, read back bit by bit.
 TEST(LivePage, BytesComeBackFromTheirLetters) {
   std::mt19937 random(5);
-  for (std::size_t size = 0; size < 40; ++size) {
+  for (std::size_t size = 0; size < 300; ++size) {
     std::string bytes;
-    for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>(i % 3 == 0 ? 255U : random());
-    const std::string text = report::base85(bytes);
+    for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>(i % 5 == 0 ? 0U : random());
+    const std::string text = report::base128(bytes);
     const std::size_t begin = text.find(' ') + 1;
     EXPECT_EQ(text.substr(0, begin), std::to_string(size) + " ");
-    EXPECT_EQ(text.find_first_of("<>&\\\""), std::string::npos);
-    std::string back;
-    for (std::size_t at = begin; at < text.size(); at += 5) {
-      std::uint64_t four = 0;
-      for (std::size_t k = at; k < at + 5; ++k) {
-        const char c = text[k];
-        // Letters count from '#' on; those that are left out are skipped.
-        int digit = c - '#';
-        for (const char skipped : {'&', '<', '>', '\\'}) digit -= c > skipped ? 1 : 0;
-        four = 85 * four + static_cast<std::uint64_t>(digit);
+    EXPECT_EQ(text.find_first_of("<>&\\\"\n\r\x1a"), std::string::npos);
+    EXPECT_EQ(text.find('\0'), std::string::npos);
+    EXPECT_LE(7 * (text.size() - begin), 8 * size + 14) << "no letter takes more than its bits";
+    std::string bits;
+    const auto add = [&bits](unsigned number) {
+      for (unsigned k = 7; k-- > 0;) bits += (number >> k & 1U) != 0 ? '1' : '0';
+    };
+    for (std::size_t at = begin; at < text.size(); ++at) {
+      const auto byte = static_cast<unsigned char>(text[at]);
+      if (byte < 0x80) {
+        add(byte);
+        continue;
       }
-      for (unsigned shift = 32; shift > 0; shift -= 8) back += static_cast<char>(four >> (shift - 8) & 255U);
+      // Two bytes of UTF-8.
+      ASSERT_EQ(byte >> 5U, 6U);
+      const unsigned code = (byte & 31U) << 6U | (static_cast<unsigned char>(text[++at]) & 63U);
+      add(report::kNoLetters.at((code - 128) / 128));
+      add((code - 128) % 128);
     }
-    EXPECT_EQ(back.substr(0, size), bytes);
+    std::string back;
+    for (std::size_t bit = 0; bit + 8 <= bits.size() && back.size() < size; bit += 8)
+      back += static_cast<char>(std::stoi(bits.substr(bit, 8), nullptr, 2));
+    EXPECT_EQ(back, bytes);
   }
+}
+
+// What gzip makes of them is the text.
+TEST(LivePage, PackedTextsComeBack) {
+  std::mt19937 random(7);
+  std::string noise, long_text;
+  for (int i = 0; i < 3000; ++i) noise += static_cast<char>(random());
+  for (int i = 0; i < 4000; ++i) long_text += "key" + std::to_string(i % 700) + " = \"value\"\n";
+  const fs::path file = fs::temp_directory_path() / ("judder-packed-" + std::to_string(getpid()));
+  for (const std::string& text : {std::string(), std::string("a"), std::string(40000, 'x'), noise, long_text,
+                                  text_of(gallery("press") / "model.toml")}) {
+    std::ofstream(file.string() + ".gz", std::ios::binary) << report::gzip(text);
+    ASSERT_EQ(std::system(("gzip -dc '" + file.string() + ".gz' > '" + file.string() + "'").c_str()), 0);
+    EXPECT_TRUE(text_of(file) == text) << text.substr(0, 40);
+  }
+  EXPECT_LT(report::gzip(long_text).size(), long_text.size() / 8);
+  fs::remove(file);
+  fs::remove(file.string() + ".gz");
 }
 
 TEST(LivePage, TakesDataFilesAlong) {

@@ -142,6 +142,19 @@ TEST(Drawings, AddNoSwitchesToTheMotion) {
   EXPECT_EQ(drawn(with, 2.5, 3, -1), (std::vector<double>{0, 0, 2, 1, 0}));
 }
 
+// A factor below zero takes away; nothing is added that is less than nothing.
+TEST(Equations, ANegativeFactorIsTakenAway) {
+  Spec spec = sled();
+  spec.energy.kinetic = Value("x'^2 + y'^2 - 0.04*x'*y'");
+  for (const expr::Notation notation : {expr::Notation::latex, expr::Notation::mathml}) {
+    const std::string text = equations(compile(spec, {}), notation).front().text;
+    const bool latex = notation == expr::Notation::latex;
+    EXPECT_NE(text.find(latex ? " - 0.04\\, \\ddot{y}" : "<mo>−</mo><mn>0.04</mn>"), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find(latex ? "+ -" : "<mo>+</mo><mo>−</mo>"), std::string::npos) << text;
+  }
+}
+
 TEST(Equations, AreWrittenWithNumbersOrWithNames) {
   const auto lines = [](const CompileOptions& options, expr::Notation notation) {
     std::vector<std::string> out;

@@ -40,11 +40,50 @@ TEST(Evaluation, AllocatesNothingAfterTheWorkspaceIsMade) {
     system.sides_by_value(work.in, work);
   };
   everything();
-  const long before = allocations;
+  const long before = allocations();
   for (int i = 0; i < 10; ++i) everything();
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(allocations(), before);
   const std::vector<double> something(3);  // the counter counts
-  EXPECT_GT(allocations, before);
+  EXPECT_GT(allocations(), before);
+}
+
+// Gaps between two places, between a place and a number, and others, all at once and one by one: the same bits.
+TEST(Evaluation, AllGapsAtOnceHaveTheBitsOfEach) {
+  Spec spec = press();
+  spec.contacts.clear();
+  spec.joints.clear();
+  for (int i = 0; i < 3; ++i) spec.coordinates[i].start = 3.0 - i;
+  const char* const gaps[] = {
+      "xi - eta",   "eta - y",        "y",           "4 - xi",    "3 - eta",    "xi + 0.1",
+      "2*xi - eta", "xi - eta + 0.1", "xi + y",      "xi*xi - y", "9 - xi - y", "xi - 0.3*t",
+      "-y + xi",    "eta - xi/3",     "abs(xi) - y", "-eta + xi", "-y + 2",     "xi*eta"};
+  for (const char* gap : gaps) {
+    Contact contact;
+    contact.name = "c" + std::to_string(spec.contacts.size());
+    contact.gap = gap;
+    spec.contacts.push_back(contact);
+  }
+  const Compiled compiled = compile(spec);
+  ASSERT_TRUE(compiled.system) << render(compiled.diagnostics, "gaps", "");
+  const System& system = *compiled.system;
+  Workspace work(system);
+  const Layout& layout = system.layout();
+  std::uint64_t state = 7;
+  for (int test = 0; test < 1000; ++test) {
+    for (int i = 0; i < layout.integrated() + 1; ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      // Zeros of both signs among them.
+      const auto top = static_cast<double>(static_cast<std::int64_t>(state) >> 11);
+      work.in[i] = (state >> 3U) % 7 == 0 ? std::copysign(0.0, top) : top * 0x1p-50;
+    }
+    system.gaps(work);
+    for (int r = 0; r < layout.relations; ++r) {
+      double value = 0, rate = 0;
+      system.gap(work, r, value, rate);
+      ASSERT_EQ(value, work.gap_value[r]) << gaps[r] << ", state " << test;
+      ASSERT_EQ(rate, work.gap_rate[r]) << gaps[r] << ", state " << test;
+    }
+  }
 }
 
 TEST(Evaluation, ConstantPartsAreFoundAndVaryingOnesAreNot) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "bench_model.hpp"
 #include "story.hpp"
@@ -264,6 +265,62 @@ until = 0.9
   };
   EXPECT_TRUE(told_of(0.05));
   EXPECT_FALSE(told_of(-0.05));
+}
+
+/// A story of a mass at rest, told as if it had left with x'' = a from the start, with these sides of its dry force and of its place: every
+/// law of that motion holds.
+Story left_with(const TestModel& model, double a, double dry, double place) {
+  Story story = record(model);
+  for (Told& told : story) {
+    told.q[0] = 0.5 * a * told.time * told.time;
+    told.v[0] = a * told.time;
+    told.acceleration[0] = a;
+    for (std::size_t k = 0; k < model.system.switches().size(); ++k) {
+      told.side[k] = model.system.switches()[k].rate.outputs() > 0 ? place : dry;
+      told.surface[k] = referee::Surface::away;
+    }
+  }
+  return story;
+}
+
+std::vector<std::string> laws_of(const Verdict& verdict) {
+  std::vector<std::string> out;
+  for (const Finding& finding : verdict.findings) out.push_back(finding.law);
+  return out;
+}
+
+// At x = 0 the place gives nothing, and the friction holds what does. Told is the motion that the value below would take: it breaks
+// nothing else.
+TEST(Referee, FindsRestThatIsLeftWhereTheValueAtEqualityKeepsIt) {
+  for (const auto& [value, a, dry, place] : std::vector<std::tuple<std::string, double, double, double>>{
+           {"-sign(x') + if(x < 0, -1.25, 0)", -0.25, 0, 1},
+           {"-sign(x') + if(x > 0, 1.25, 0)", 0.25, 1, 1},
+           {"-sign(x') + 0.75*sign(x) - 0.5", -0.25, 0, 0},
+       }) {
+    const TestModel model = text_model(
+        "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" +
+        value + "\"\n[run]\nuntil = 1\n");
+    EXPECT_TRUE(judge(model, record(model)).silent()) << value;
+    const Verdict verdict = judge(model, left_with(model, a, dry, place));
+    const std::vector<std::string> laws = laws_of(verdict);
+    EXPECT_NE(std::find(laws.begin(), laws.end(), "rest"), laws.end()) << value << "\n" << words(verdict);
+    for (const std::string& law : laws)
+      EXPECT_TRUE(law == "rest" || law == "work" || law == "energy") << value << law;
+  }
+}
+
+// What the friction does not hold, or only just, and what is no rest at equality, leaves in peace.
+TEST(Referee, LeavesInPeaceWhatCannotRest) {
+  for (const std::string value :
+       {"-sign(x') + if(x >= 0, 1.25, 0)", "-sign(x') + if(x <= 0, -1.25, 0)",
+        "-sign(x') + 1.5*step(x) - 0.2", "if(x <= 0, -1, 0)", "-sign(x') + t + 0.999", "1 - sign(x' - 2)",
+        "-sign(x) - 0.3*sign(x') + t"}) {
+    const TestModel model = text_model(
+        "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"" +
+        value + "\"\n[run]\nuntil = 1\n");
+    const Verdict verdict = judge(model, record(model));
+    EXPECT_TRUE(verdict.silent()) << value << "\n" << words(verdict);
+  }
 }
 
 TEST(Referee, IsSilentWhereNothingWasChanged) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "judder/report/svg.hpp"
+#include "report/put_curve.hpp"
 #include "xml.hpp"
 
 namespace judder::report {
@@ -32,6 +33,26 @@ std::vector<std::string> names(const RunPlots& plots) {
   std::vector<std::string> out;
   for (const NamedFigure& figure : plots.figures) out.push_back(figure.name);
   return out;
+}
+
+// Points between rows come in where they belong; what they do not know lies between the rows around them.
+TEST(RunPlots, PointsOfTheCurveStandBetweenTheRows) {
+  RunData run = ball();
+  put_curve(run, {{"y", "N"},
+                  {-1, 0, 0.25, 1, 1.25, 1.75, 9},
+                  {5, 5, 5, 5, 0.9375, 7, 5, 5, 0.1875, 8, 0.1875, 9, 5, 5}});
+  EXPECT_EQ(run.find("t")->numbers, (std::vector<double>{0, 0.25, 0.5, 1, 1, 1.25, 1.5, 1.75, 2, 2}));
+  EXPECT_EQ(run.find("y")->numbers, (std::vector<double>{1, 0.9375, 0.75, 0, 0, 0.1875, 0.25, 0.1875, 0, 0}));
+  EXPECT_EQ(run.find("y'")->numbers, (std::vector<double>{0, -0.5, -1, -2, 1, 0.5, 0, -0.5, -1, 0.5}));
+  EXPECT_EQ(run.find("N")->numbers, (std::vector<double>{0, 7, 0, 0, 0, 8, 0, 9, 0, 2}));
+  EXPECT_EQ(run.find("mode(floor)")->words,
+            (std::vector<std::string>{"open", "open", "open", "open", "open", "open", "open", "open", "open",
+                                      "stick"}));
+  RunData disordered = ball();
+  std::swap(disordered.columns[0].numbers[1], disordered.columns[0].numbers[2]);
+  const std::size_t rows = disordered.columns[0].size();
+  put_curve(disordered, {{"y"}, {0.25}, {0.9375}});
+  EXPECT_EQ(disordered.columns[0].size(), rows);
 }
 
 TEST(RunPlots, WithoutAListShowMotionPhasePortraitAndOutputs) {

@@ -14,8 +14,8 @@ class CountingSink : public engines::Sink {
   void row(engines::RowKind, const engines::Mode&, model::Workspace&) override {}
   void event(const engines::Event&, std::span<const double>) override {}
   void progress(double) override {
-    if (steps++ > 0) inside += allocations - last_;
-    last_ = allocations;
+    if (steps++ > 0) inside += allocations() - last_;
+    last_ = allocations();
   }
   long inside = 0, steps = 0;
 

@@ -136,7 +136,7 @@ until = 1
         if (hit && (impacts.empty() || event.time > impacts.back() + 5 * step)) impacts.push_back(event.time);
       }
       ASSERT_GE(impacts.size(), 3u) << form << step;
-      EXPECT_NEAR(impacts[0], fall, 2 * step) << form << step;
+      EXPECT_NEAR(impacts[0], fall, 3 * step) << form << step;
       EXPECT_NEAR(impacts[1], 2 * fall, 6 * step) << form << step;
       EXPECT_NEAR(impacts[2], 2.5 * fall, 10 * step) << form << step;
     }

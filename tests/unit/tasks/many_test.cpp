@@ -76,6 +76,21 @@ TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
   EXPECT_GT(std::abs(found[3][3].most - 1), 1e-3) << "the rows alone would do as well";
 }
 
+TEST_F(Many, ASummaryNamesColumnsThatCouldNotBeFollowed) {
+  std::ofstream(folder_ / "swing.toml")
+      << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+         "potential = \"2*x^2\"\n[run]\nuntil = 0.05\n[output]\ncolumns = { calm = \"x*x'\", fast = "
+         "\"sin(1e11*x)\" }\n";
+  RunRequest request;
+  request.model.file = folder_ / "swing.toml";
+  request.output = folder_ / "out";
+  request.extremes_between_rows = true;
+  const RunReport report = run_model(request);
+  ASSERT_EQ(report.stage, RunStage::ended);
+  EXPECT_EQ(report.unfollowed, (std::vector<std::string>{"fast"}));
+  EXPECT_NE(run_markdown(report).find("extremes of fast may be off"), std::string::npos);
+}
+
 TEST_F(Many, AMemberThatFailsHasItsReasonAndStopsNothing) {
   RunsRequest request{.many = of("bouncing-ball"),
                       .plan = Plan::grid({{"h", {1, -1, 2}}, {"e", {0.5, 0.9, 1.5}}}),
@@ -278,6 +293,29 @@ until = 600
 
 // A ball on a vibrating table, once per period: it begins at Γ = π (1 − e)/(1 + e) and loses its stability at
 // Γ² = (π (1 − e)/(1 + e))² + 4 (1 + e²)²/(1 + e)⁴ (Guckenheimer and Holmes 1983, 2.4; with the table's way left in).
+// Strobes stand at whole periods of the force, whatever its frequency; at the frequency zero there are none, and the other values are drawn.
+TEST_F(Many, PhasesAreThoseOfThePeriodAtEachValue) {
+  std::ofstream(folder_ / "shaken.toml")
+      << "format = 1\n[parameters]\nw = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+         "potential = \"x^2/2\"\ndissipation = \"0.1*x'^2\"\n[[force]]\nname = \"shake\"\nalong = \"x'\"\n"
+         "value = \"sin(w*t)\"\n";
+  DiagramRequest request;
+  request.many.model.file = folder_ / "shaken.toml";
+  request.axis = {"w", {0, 0.5, 0.7, 2}};
+  request.section.strobe = true;
+  request.skip = 3;
+  request.keep = 4;
+  request.output = folder_ / "shaken.csv";
+  const DiagramReport report = bifurcation(request);
+  ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem;
+  ASSERT_EQ(report.values.size(), 4U);
+  EXPECT_EQ(report.runs.failed, 1U);
+  EXPECT_FALSE(report.values[0].ok);
+  const DiagramPoints phases = diagram_points(report, kPhase, false);
+  ASSERT_EQ(phases.y.size(), 12U);
+  for (const double phase : phases.y) EXPECT_NEAR(phase, std::round(phase), 1e-9);
+}
+
 TEST_F(Many, TheFlipOfTheBouncingTableIsWhereItBelongs) {
   const double e = 0.8, fold = M_PI * (1 - e) / (1 + e);
   const double flip = std::sqrt(fold * fold + 4 * std::pow(1 + e * e, 2) / std::pow(1 + e, 4));

@@ -933,6 +933,40 @@ TEST_F(Run, GoingOnInTheSameFolderGivesTheBytesOfOneRun) {
   }
 }
 
+// x = cos(40 t), with rows at every second of it: the points between are on the cosine, in a run that was cut as in one that was not.
+TEST_F(Run, PicturesKnowTheMotionBetweenRowsAlsoOfARunThatWentOn) {
+  std::ofstream(folder_ / "fast.toml") << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
+                                          "potential = \"800*x^2\"\n[run]\nuntil = 2\ntolerance = 1e-11\n"
+                                          "[output]\nevery = 1\n";
+  RunRequest wanted;
+  wanted.model.file = folder_ / "fast.toml";
+  wanted.output = folder_ / "out";
+  for (const double until : {1.0, 2.0}) {
+    wanted.until = until;
+    if (until == 2) wanted.resume = wanted.output;
+    ASSERT_EQ(run_model(wanted).stage, RunStage::ended);
+    const simulate::CurvePoints curve = read_curve(contents(folder_ / "out/run.json"));
+    ASSERT_EQ(curve.columns, (std::vector<std::string>{"x", "x'"}));
+    ASSERT_GT(curve.times.size(), 200 * until);
+    EXPECT_GT(curve.times.back(), until - 0.05);
+    EXPECT_LT(curve.times.front(), 0.05);
+    double apart = 0;
+    for (std::size_t i = 0; i < curve.times.size(); ++i) {
+      EXPECT_NEAR(curve.values[2 * i], std::cos(40 * curve.times[i]), 1e-7);
+      if (i > 0) apart = std::max(apart, curve.times[i] - curve.times[i - 1]);
+    }
+    EXPECT_LT(apart, 0.02) << "a piece of the curve is missing";
+  }
+  // Only whole lists in order are taken.
+  json document = json::parse(contents(folder_ / "out/run.json"));
+  document["curve"]["times"] = document["curve"]["values"];
+  EXPECT_TRUE(read_curve(document.dump()).times.empty());
+  document["curve"]["times"] = "no base64 at all";
+  EXPECT_TRUE(read_curve(document.dump()).times.empty());
+  EXPECT_TRUE(read_curve("{}").times.empty());
+  EXPECT_TRUE(read_curve("").times.empty());
+}
+
 // Zabuga 2017, 6.3, h = 0.133 m: the structures of the roller table in the published order.
 TEST_F(Run, TheSummaryTellsTheStructuresOfTheSource) {
   RunRequest wanted = request("roller-table");

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <thread>
 
+#include "allocations.hpp"
 #include "judder/simulate/sinks.hpp"
 #include "told_run.hpp"
-#include "unit/engines/allocations.hpp"
 
 namespace judder::tasks {
 namespace {
@@ -270,13 +270,13 @@ TEST_F(ToldFolder, ARowAllocatesNothing) {
        std::initializer_list<engines::Sink*>{&columns, &contacts, &events, &structures, &folder})
     all_.add(*sink);
   run_.row(all_, 0, 1);
-  const long before = allocations;
+  const long before = allocations();
   for (int i = 1; i <= 100; ++i) {
     run_.row(all_, i * 0.01, 1);
     all_.progress(i * 0.01);
     static_cast<void>(all_.wants_state());
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(allocations(), before);
 }
 
 }  // namespace

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "command.hpp"
+
+namespace judder::app {
+
+[[nodiscard]] Verb count_verb();
+
+}  // namespace judder::app

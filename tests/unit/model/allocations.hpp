@@ -1,5 +1,0 @@
-#pragma once
-
-namespace judder {
-extern long allocations;  ///< calls of operator new so far
-}  // namespace judder
