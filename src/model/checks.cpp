@@ -130,7 +130,7 @@ void Builder::check_structure() {
 /// Laws that can create energy. A constant coefficient cannot, and is not looked at.
 void Builder::check_dissipation() {
   const expr::OutsideWatch not_heard(graph.outside());  // speeds that no motion may ever have
-  std::optional<FrictionCurve> curve;  // one workspace for all of them
+  std::optional<FrictionCurve> curve;                   // one workspace for all of them
   for (std::size_t k = 0; k < relations.size(); ++k) {
     const Relation& relation = system.data_->relations[k];
     const bool bristle =
