@@ -148,8 +148,8 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
   const auto largest_step = [&](double cancelled) {
     double largest = 0;
     for (std::size_t i = 0; i < k; ++i) {
-      const double size = std::abs(side[at(i)]);
-      if (size > 0) largest = std::max(largest, size / std::max(extent[i], cancelled * terms[i]));
+      const double step = std::abs(side[at(i)]);
+      if (step > 0) largest = std::max(largest, step / std::max(extent[i], cancelled * terms[i]));
     }
     return largest;
   };
