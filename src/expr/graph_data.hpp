@@ -80,7 +80,10 @@ struct Table {
 struct OutsideUse {
   OutsideId function = 0;
   Orders orders{};
-  friend auto operator<=>(const OutsideUse&, const OutsideUse&) = default;
+  friend bool operator==(const OutsideUse&, const OutsideUse&) = default;
+  friend bool operator<(const OutsideUse& a, const OutsideUse& b) {
+    return a.function != b.function ? a.function < b.function : a.orders < b.orders;
+  }
 };
 
 /// What a formula lies between, as long as all switches stand on the sides of their values.
