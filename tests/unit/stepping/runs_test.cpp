@@ -140,7 +140,7 @@ until = 1
 TEST(SteppingRuns, EndWhereAGapIsNoNumber) {
   for (const std::string& engine : kEngines) {
     TestModel model = text_model(
-        "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"10*x\"\n"
+        "[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"10*x\"\n"
         "[[contact]]\nname = \"floor\"\ngap = \"sqrt(x)\"\nimpact = \"0\"\n[run]\nuntil = 2\n");
     engines::EngineOptions options = model.options;
     options.step = 0.01;
