@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 #include "judder/analysis/ensemble.hpp"
 
 namespace judder::analysis {
@@ -17,7 +17,7 @@ using Row = std::vector<double>;
 
 constexpr double kSmall = 1e-5;       ///< of the reach of a component: how far it is moved to differentiate
 constexpr double kConverged = 1e-12;  ///< of the reach: Newton's last step
-constexpr double kSingular = 1e-7;    ///< of the largest pivot: the derivatives are by differences
+constexpr double kSingular = 1e-7;    ///< of the largest row: the derivatives are by differences
 constexpr double kAlong =
     1e-2;  ///< of the reach: how far a family of rests is followed to see that it is one
 constexpr double kCertain = 1e-9;  ///< of the largest eigenvalue: a smaller real part decides nothing
@@ -25,8 +25,8 @@ constexpr std::size_t kMostUnknowns = 200;
 constexpr std::size_t kDirections = 48;
 constexpr double kShells[] = {1.0, 0.6, 0.25, 0.05};
 
-RealMatrix product(const RealMatrix& a, const RealMatrix& b, bool transposed = false) {
-  RealMatrix out(a.n);
+dense::RealMatrix product(const dense::RealMatrix& a, const dense::RealMatrix& b, bool transposed = false) {
+  dense::RealMatrix out(a.n);
   for (std::size_t i = 0; i < a.n; ++i) {
     for (std::size_t k = 0; k < a.n; ++k) {
       const double factor = transposed ? a.a[k * a.n + i] : a.a[i * a.n + k];
@@ -38,22 +38,22 @@ RealMatrix product(const RealMatrix& a, const RealMatrix& b, bool transposed = f
 }
 
 /// P of Aᵀ P + P A = −I for a stable A. False: it has none in numbers.
-bool lyapunov(const RealMatrix& a, double c, RealMatrix& p) {
+bool lyapunov(const dense::RealMatrix& a, double c, dense::RealMatrix& p) {
   const std::size_t n = a.n;
-  RealMatrix minus = a, inverse(n);
+  dense::RealMatrix minus = a, inverse(n);
   for (std::size_t i = 0; i < n; ++i) {
     minus(i, i) -= c;
     inverse(i, i) = 1;
   }
-  if (!solve(minus, inverse.a, n)) return false;
-  RealMatrix plus = a;
+  if (!dense::solve(minus, inverse.a, n)) return false;
+  dense::RealMatrix plus = a;
   for (std::size_t i = 0; i < n; ++i) plus(i, i) += c;
-  RealMatrix d = product(plus, inverse);
+  dense::RealMatrix d = product(plus, inverse);
   p = product(inverse, inverse, true);
   for (double& x : p.a) x *= 2 * c;
   constexpr int kMost = 60;
   for (int k = 0; k < kMost; ++k) {
-    const RealMatrix more = product(d, product(p, d), true);
+    const dense::RealMatrix more = product(d, product(p, d), true);
     double change = 0, size = 0;
     for (std::size_t i = 0; i < p.a.size(); ++i) {
       p.a[i] += more.a[i];
@@ -67,44 +67,16 @@ bool lyapunov(const RealMatrix& a, double c, RealMatrix& p) {
   return false;
 }
 
-/// Vectors x with a x = 0, of largest component 1: by elimination with full pivoting; a pivot below kSingular of the largest counts as zero.
-std::vector<Row> null_vectors(RealMatrix a) {
-  const std::size_t n = a.n;
-  std::vector<std::size_t> column(n);
-  for (std::size_t i = 0; i < n; ++i) column[i] = i;
-  std::size_t rank = 0;
-  double first = 0;
-  for (; rank < n; ++rank) {
-    std::size_t row = rank, at = rank;
-    for (std::size_t i = rank; i < n; ++i) {
-      for (std::size_t j = rank; j < n; ++j) {
-        if (std::abs(a(i, column[j])) > std::abs(a(row, column[at]))) row = i, at = j;
-      }
-    }
-    std::swap(column[rank], column[at]);
-    for (std::size_t j = 0; j < n; ++j) std::swap(a(rank, j), a(row, j));
-    const double pivot = a(rank, column[rank]);
-    if (rank == 0) first = std::abs(pivot);
-    if (!(std::abs(pivot) > kSingular * first)) break;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (i == rank) continue;
-      const double factor = a(i, column[rank]) / pivot;
-      for (std::size_t j = rank; j < n; ++j) a(i, column[j]) -= factor * a(rank, column[j]);
-    }
+/// Orthonormal vectors x with a x = 0. What is left of a row beside others counts as zero below kSingular of the largest row.
+std::vector<Row> null_vectors(const dense::RealMatrix& a) {
+  std::vector<Row> rows;
+  double largest = 0;
+  for (std::size_t i = 0; i < a.n; ++i) {
+    const auto from = a.a.begin() + static_cast<std::ptrdiff_t>(i * a.n);
+    rows.emplace_back(from, from + static_cast<std::ptrdiff_t>(a.n));
+    largest = std::max(largest, dense::norm(rows.back()));
   }
-  std::vector<Row> out;
-  for (std::size_t k = rank; k < n; ++k) {
-    Row x(n, 0.0);
-    x[column[k]] = 1;
-    double largest = 1;
-    for (std::size_t i = 0; i < rank; ++i) {
-      x[column[i]] = -a(i, column[k]) / a(i, column[i]);
-      largest = std::max(largest, std::abs(x[column[i]]));
-    }
-    for (double& each : x) each /= largest;
-    out.push_back(std::move(x));
-  }
-  return out;
+  return dense::orthogonal_to(dense::independent(std::move(rows), kSingular * largest), a.n);
 }
 
 /// Rests beside a rest: the null space of the derivative A, and the projector Π = along · onto on it with Π A = A Π = 0. It is there if zero is a simple
@@ -113,19 +85,19 @@ struct Family {
   std::vector<Row> along;
   std::vector<Row> onto;
 
-  [[nodiscard]] bool find(const RealMatrix& a) {
+  [[nodiscard]] bool find(const dense::RealMatrix& a) {
     const std::size_t n = a.n;
     along = null_vectors(a);
     onto.clear();
     if (along.empty()) return true;
-    RealMatrix turned(n);
+    dense::RealMatrix turned(n);
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) turned.a[i * n + j] = a.a[j * n + i];
     }
     const std::vector<Row> left = null_vectors(turned);
     const std::size_t k = along.size();
     if (left.size() != k) return false;
-    RealMatrix between(k);
+    dense::RealMatrix between(k);
     Row right(k * n);
     for (std::size_t r = 0; r < k; ++r) {
       std::copy(left[r].begin(), left[r].end(), right.begin() + static_cast<std::ptrdiff_t>(r * n));
@@ -133,7 +105,7 @@ struct Family {
         for (std::size_t i = 0; i < n; ++i) between(r, c) += left[r][i] * along[c][i];
       }
     }
-    if (!solve(between, right, n)) return false;
+    if (!dense::solve(between, right, n)) return false;
     for (std::size_t r = 0; r < k; ++r) {
       const auto from = right.begin() + static_cast<std::ptrdiff_t>(r * n);
       onto.emplace_back(from, from + static_cast<std::ptrdiff_t>(n));
@@ -151,7 +123,7 @@ struct Family {
     }
   }
   /// A − c Π.
-  void shift(RealMatrix& a, double c) const {
+  void shift(dense::RealMatrix& a, double c) const {
     for (std::size_t k = 0; k < along.size(); ++k) {
       for (std::size_t i = 0; i < a.n; ++i) {
         for (std::size_t j = 0; j < a.n; ++j) a(i, j) -= c * along[k][i] * onto[k][j];
@@ -193,9 +165,9 @@ struct ApproachFinder::Parts {
   void set_up(const engines::Moment& now, std::span<const double> reach);
   bool field(const Row& y, Row& rate, bool* holds);
   bool mode_holds(const Row& y, const Row& forces);
-  bool jacobian(const Row& y, const Row& scale, RealMatrix& a);
-  bool newton(Row& y, const Row& scale, RealMatrix& a, Family* family);
-  bool step(Row& y, const Row& scale, RealMatrix& a, Family* family, double& length);
+  bool jacobian(const Row& y, const Row& scale, dense::RealMatrix& a);
+  bool newton(Row& y, const Row& scale, dense::RealMatrix& a, Family* family);
+  bool step(Row& y, const Row& scale, dense::RealMatrix& a, Family* family, double& length);
   bool is_family(const Row& y, const Row& scale, const Family& family);
 };
 
@@ -264,7 +236,7 @@ bool ApproachFinder::Parts::field(const Row& y, Row& rate, bool* holds) {
   std::copy(y.begin(), y.end(), work.in.begin() + layout.q());
   if (!system.motion(work)) return false;
   const std::size_t all = n + normal.size() + sticking;
-  RealMatrix a(all);
+  dense::RealMatrix a(all);
   // Twice: with what brings a state that is off the constraints back to them, and without it, for the reactions of a state on them.
   Row right(2 * all, 0.0);
   const Row mass = system.full_mass(work);
@@ -316,7 +288,7 @@ bool ApproachFinder::Parts::field(const Row& y, Row& rate, bool* holds) {
       }
     }
   }
-  if (!solve(a, right, 2)) return false;
+  if (!dense::solve(a, right, 2)) return false;
   rate.assign(size(), 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     rate[i] = y[n + i];
@@ -379,7 +351,7 @@ bool ApproachFinder::Parts::mode_holds(const Row& y, const Row& forces) {
   return true;
 }
 
-bool ApproachFinder::Parts::jacobian(const Row& y, const Row& scale, RealMatrix& a) {
+bool ApproachFinder::Parts::jacobian(const Row& y, const Row& scale, dense::RealMatrix& a) {
   Row moved = y, plus, minus;
   for (std::size_t j = 0; j < used.size(); ++j) {
     const double h = kSmall * scale[used[j]];
@@ -396,7 +368,8 @@ bool ApproachFinder::Parts::jacobian(const Row& y, const Row& scale, RealMatrix&
 }
 
 /// One step of Newton's method. With a family the step is that of A − c Π across it, which keeps the place along it, and `a` becomes this matrix.
-bool ApproachFinder::Parts::step(Row& y, const Row& scale, RealMatrix& a, Family* family, double& length) {
+bool ApproachFinder::Parts::step(Row& y, const Row& scale, dense::RealMatrix& a, Family* family,
+                                 double& length) {
   Row rate;
   if (!field(y, rate, nullptr) || !jacobian(y, scale, a)) return false;
   Row change(used.size());
@@ -407,15 +380,15 @@ bool ApproachFinder::Parts::step(Row& y, const Row& scale, RealMatrix& a, Family
     family->take_out(change);
     family->shift(a, size);
   }
-  RealMatrix matrix = a;
-  if (!solve(matrix, change)) return false;
+  dense::RealMatrix matrix = a;
+  if (!dense::solve(matrix, change)) return false;
   length = largest_of(change);
   if (!std::isfinite(length)) return false;
   for (std::size_t i = 0; i < used.size(); ++i) y[used[i]] -= change[i] * scale[used[i]];
   return true;
 }
 
-bool ApproachFinder::Parts::newton(Row& y, const Row& scale, RealMatrix& a, Family* family) {
+bool ApproachFinder::Parts::newton(Row& y, const Row& scale, dense::RealMatrix& a, Family* family) {
   constexpr int kMost = 30;
   double before = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kMost; ++round) {
@@ -435,7 +408,7 @@ bool ApproachFinder::Parts::is_family(const Row& y, const Row& scale, const Fami
     Row beside = y, rate;
     for (std::size_t i = 0; i < used.size(); ++i) beside[used[i]] += kAlong * direction[i] * scale[used[i]];
     const Row from = beside;
-    RealMatrix a(used.size());
+    dense::RealMatrix a(used.size());
     Family there;
     double length = 0;
     constexpr int kRounds = 6;
@@ -475,7 +448,7 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
                                             : place;
   }
   Row y = now.y;
-  RealMatrix a(count);
+  dense::RealMatrix a(count);
   Family family;
   if (!p.newton(y, scale, a, &family) || !p.is_family(y, scale, family)) {
     y = now.y;
@@ -483,19 +456,19 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
     if (!p.newton(y, scale, a, nullptr)) return std::nullopt;
   }
 
-  ComplexMatrix complex(count);
+  dense::ComplexMatrix complex(count);
   for (std::size_t i = 0; i < a.a.size(); ++i) complex.a[i] = a.a[i];
-  const std::vector<Complex> values = eigenvalues(std::move(complex));
+  const std::vector<dense::Complex> values = dense::eigenvalues(std::move(complex));
   if (values.empty()) return std::nullopt;
   double fastest = 0, slowest = std::numeric_limits<double>::infinity();
-  for (const Complex& each : values) {
+  for (const dense::Complex& each : values) {
     fastest = std::max(fastest, std::abs(each));
     slowest = std::min(slowest, std::abs(each));
   }
   ApproachedRest out;
   out.decay = values.front().real();
   if (!(out.decay < -kCertain * fastest)) return std::nullopt;
-  RealMatrix v(count);
+  dense::RealMatrix v(count);
   if (!lyapunov(a, std::sqrt(fastest * slowest), v)) return std::nullopt;
 
   const auto times = [&](const Row& x) {
@@ -505,15 +478,10 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
     }
     return made;
   };
-  const auto dot = [](const Row& x, const Row& z) {
-    double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * z[i];
-    return sum;
-  };
   Row away(count);
   for (std::size_t i = 0; i < count; ++i) away[i] = (now.y[p.used[i]] - y[p.used[i]]) / scale[p.used[i]];
   family.take_out(away);
-  const double level = dot(away, times(away));
+  const double level = dense::dot(away, times(away));
   // A point of the set: V falls there, and the mode is what it is. Along a family V does not fall; it is looked at across.
   Row point = y, rate;
   const auto falls = [&](const Row& x) {
@@ -522,12 +490,12 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
     if (!p.field(point, rate, &holds) || !holds) return false;
     Row speed(count);
     for (std::size_t i = 0; i < count; ++i) speed[i] = rate[p.used[i]] / scale[p.used[i]];
-    return dot(times(x), speed) < 0;
+    return dense::dot(times(x), speed) < 0;
   };
   bool holds = false;
   if (!p.field(y, rate, &holds) || !holds) return std::nullopt;
   constexpr double kNear = 1e-9;  // of the reach: V is rounding
-  if (std::sqrt(dot(away, away)) > kNear) {
+  if (std::sqrt(dense::dot(away, away)) > kNear) {
     if (!falls(away)) return std::nullopt;
     Row direction(count);
     for (std::size_t d = 0; d < kDirections + 2 * count; ++d) {
@@ -539,7 +507,7 @@ std::optional<ApproachedRest> ApproachFinder::find(const engines::Moment& now,
       }
       family.take_out(direction);
       if (!(largest_of(direction) > kNear)) continue;
-      const double own = dot(direction, times(direction));
+      const double own = dense::dot(direction, times(direction));
       if (!(own > 0)) return std::nullopt;
       for (const double shell : kShells) {
         Row x = direction;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 #include "core/elementary.hpp"
 
 namespace judder::analysis {
@@ -408,8 +408,8 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
   const std::size_t size = 2 * n + (curve.has_bristle() ? 1 : 0);
   const Averaged law = averaged(curve, dither, v);
   // Unknowns: positions, velocities, bristle. Rows n … 2n − 1 are M⁻¹ (−K, −C − drag F_v slipᵀ, −drag F_Z).
-  ComplexMatrix mass(n);
-  std::vector<Complex> rows(n * size);
+  dense::ComplexMatrix mass(n);
+  std::vector<dense::Complex> rows(n * size);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       mass(i, j) = structure.mass[i * n + j];
@@ -419,15 +419,15 @@ std::vector<std::complex<double>> sliding_eigenvalues(const SlidingStructure& st
     }
     if (curve.has_bristle()) rows[i * size + 2 * n] = -structure.drag[i] * law.force_z;
   }
-  if (!solve(mass, rows, size, curve.patience())) return {};
-  ComplexMatrix a(size);
+  if (!dense::solve(mass, rows, size, curve.patience())) return {};
+  dense::ComplexMatrix a(size);
   for (std::size_t i = 0; i < n; ++i) {
     a(i, n + i) = 1;
     for (std::size_t j = 0; j < size; ++j) a(n + i, j) = rows[i * size + j];
     if (curve.has_bristle()) a(2 * n, n + i) = law.rate_v * structure.slip[i];
   }
   if (curve.has_bristle()) a(2 * n, 2 * n) = law.rate_z;
-  return eigenvalues(std::move(a), curve.patience());
+  return dense::eigenvalues(std::move(a), curve.patience());
 }
 
 std::vector<std::pair<double, double>> unstable_amplitudes(const SlidingStructure& structure,
@@ -464,16 +464,16 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
     quotient[i] = laws[i].stiffness * std::abs(slip[i]) / laws[i].mu;
   }
   // exp(-2πi n (i + 1/2)/points) is one of 2 points roots of unity.
-  std::vector<Complex> roots(2 * slip.size());
+  std::vector<dense::Complex> roots(2 * slip.size());
   for (std::size_t k = 0; k < roots.size(); ++k)
     roots[k] = std::polar(1.0, -kPi * static_cast<double>(k) / points);
   const auto root = [&](std::size_t n, std::size_t i) { return roots[n * (2 * i + 1) % roots.size()]; };
   const auto coefficient = [&](const std::vector<double>& f, int n) {
-    Complex sum = 0;
+    dense::Complex sum = 0;
     for (std::size_t i = 0; i < f.size(); ++i) sum += f[i] * root(static_cast<std::size_t>(n), i);
     return sum / static_cast<double>(points);
   };
-  std::vector<Complex> p(static_cast<std::size_t>(2 * order + 1));
+  std::vector<dense::Complex> p(static_cast<std::size_t>(2 * order + 1));
   for (std::size_t k = 0; k < p.size(); ++k) p[k] = coefficient(quotient, static_cast<int>(k));
   const auto p_at = [&](int k) {
     return k >= 0 ? p[static_cast<std::size_t>(k)] : std::conj(p[static_cast<std::size_t>(-k)]);
@@ -481,15 +481,15 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
   // Σ p_{n−k} z_k + i n Ω z_n = u_n with z_{−k} the conjugate of z_k = a_k + i b_k: real parts in the rows n, imaginary ones in the rows H + n; a real
   // matrix costs a quarter of a complex one of its size. b_0 is zero, and so is its row.
   const auto count = static_cast<std::size_t>(order + 1);
-  RealMatrix a(2 * count - 1);
+  dense::RealMatrix a(2 * count - 1);
   std::vector<double> z(a.n);
   for (int n = 0; n <= order; ++n) {
     const auto real = static_cast<std::size_t>(n), imaginary = static_cast<std::size_t>(order + n);
-    const Complex u = coefficient(slip, n);
+    const dense::Complex u = coefficient(slip, n);
     z[real] = u.real();
     if (n > 0) z[imaginary] = u.imag();
     for (int k = 0; k <= order; ++k) {
-      const Complex near = p_at(n - k), far = k == 0 ? Complex(0) : p_at(n + k);
+      const dense::Complex near = p_at(n - k), far = k == 0 ? dense::Complex(0) : p_at(n + k);
       const auto of_a = static_cast<std::size_t>(k), of_b = static_cast<std::size_t>(order + k);
       a(real, of_a) = near.real() + far.real();
       if (n > 0) a(imaginary, of_a) = near.imag() + far.imag();
@@ -500,7 +500,7 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
     a(real, imaginary) -= n * dither.frequency;
     a(imaginary, real) += n * dither.frequency;
   }
-  if (!solve(a, z, 1, curve.patience())) return std::nullopt;
+  if (!dense::solve(a, z, 1, curve.patience())) return std::nullopt;
   Harmonics out;
   for (std::size_t n = 0; n < count; ++n) {
     out.cosine.push_back(n == 0 ? z[n] : 2 * z[n]);
@@ -511,7 +511,7 @@ std::optional<Harmonics> harmonic_balance(FrictionCurve& curve, const Dither& di
   for (std::size_t i = 0; i < slip.size(); ++i) {
     double bristle = out.cosine[0];
     for (std::size_t n = 1; n < out.cosine.size(); ++n) {
-      const Complex turned = root(n, i);  // cos − i sin
+      const dense::Complex turned = root(n, i);  // cos − i sin
       bristle += out.cosine[n] * turned.real() + out.sine[n] * turned.imag();
     }
     out.mean += resistance(curve.type(), laws[i], slip[i], bristle) / points;

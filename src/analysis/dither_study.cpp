@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 #include "core/elementary.hpp"
 #include "judder/analysis/dither.hpp"
 #include "judder/core/number.hpp"
@@ -95,17 +95,18 @@ double common_period(const std::vector<double>& periods) {
 
 /// The highest natural frequency of the structure.
 double highest_frequency(const SlidingStructure& structure, std::size_t n, Patience& patience) {
-  ComplexMatrix mass(n);
-  std::vector<Complex> rows(n * n);
+  dense::ComplexMatrix mass(n);
+  std::vector<dense::Complex> rows(n * n);
   for (std::size_t i = 0; i < n * n; ++i) {
     mass(i / n, i % n) = structure.mass[i];
     rows[i] = structure.stiffness[i];
   }
-  if (n == 0 || !solve(mass, rows, n, &patience)) return 0;
-  ComplexMatrix a(n);
+  if (n == 0 || !dense::solve(mass, rows, n, &patience)) return 0;
+  dense::ComplexMatrix a(n);
   for (std::size_t i = 0; i < n * n; ++i) a(i / n, i % n) = rows[i];
   double most = 0;
-  for (const Complex& value : eigenvalues(std::move(a), &patience)) most = std::max(most, std::abs(value));
+  for (const dense::Complex& value : dense::eigenvalues(std::move(a), &patience))
+    most = std::max(most, std::abs(value));
   return std::sqrt(most);
 }
 

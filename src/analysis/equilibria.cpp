@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/dense.hpp"
 #include "analysis/rest_layout.hpp"
+#include "core/dense/matrix.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/patience.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 #include "judder/core/number.hpp"
 #include "judder/core/patience.hpp"
 #include "judder/model/form.hpp"
@@ -111,8 +111,8 @@ void Bench::scales() {
   if (stiffness_ > 0) length_ = std::max(length_, force / stiffness_);
   if (length_ == 0) length_ = 1;
   // Frequencies of the structure without contacts.
-  ComplexMatrix mass(n);
-  std::vector<Complex> rows(n * n);
+  dense::ComplexMatrix mass(n);
+  std::vector<dense::Complex> rows(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       mass(i, j) = rest_.mass[i * n + j];
@@ -120,14 +120,15 @@ void Bench::scales() {
     }
   }
   double least = 0, most = 0;
-  if (solve(mass, rows, n)) {
-    ComplexMatrix a(n);
+  if (dense::solve(mass, rows, n)) {
+    dense::ComplexMatrix a(n);
     a.a = rows;
-    for (const Complex& value : eigenvalues(std::move(a))) most = std::max(most, std::sqrt(std::abs(value)));
-    ComplexMatrix again(n);
+    for (const dense::Complex& value : dense::eigenvalues(std::move(a)))
+      most = std::max(most, std::sqrt(std::abs(value)));
+    dense::ComplexMatrix again(n);
     again.a = rows;
     least = most;
-    for (const Complex& value : eigenvalues(std::move(again))) {
+    for (const dense::Complex& value : dense::eigenvalues(std::move(again))) {
       const double w = std::sqrt(std::abs(value));
       if (w > 1e-3 * most) least = std::min(least, w);
     }

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/dense.hpp"
 #include "analysis/rest_finder.hpp"
+#include "core/dense/matrix.hpp"
 #include "judder/core/number.hpp"
 
 namespace judder::analysis {
@@ -66,7 +66,7 @@ void Judge::judge_smooth(const Row& u, FoundRest& rest) {
   Row y(size, 0), plus, minus;
   for (std::size_t i = 0; i < n_; ++i) y[i] = u[i];
   for (std::size_t i = 0; i < m_; ++i) y[2 * n_ + i] = u[n_ + i];
-  ComplexMatrix a(size);
+  dense::ComplexMatrix a(size);
   for (std::size_t j = 0; j < size; ++j) {
     const double length = j < n_ ? scale(j) : scale(j - n_);
     const double h = 1e-5 * std::max(length, std::abs(y[j]));
@@ -78,7 +78,7 @@ void Judge::judge_smooth(const Row& u, FoundRest& rest) {
     for (std::size_t i = 0; i < size; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
   }
   for (std::size_t i = 0; i < n_; ++i) work_.in[static_cast<std::size_t>(layout_.v()) + i] = 0;
-  rest.eigenvalues = eigenvalues(std::move(a));
+  rest.eigenvalues = dense::eigenvalues(std::move(a));
   if (rest.eigenvalues.empty()) return;
   double most = 0;
   for (const auto& each : rest.eigenvalues) most = std::max(most, std::abs(each));
@@ -157,7 +157,7 @@ void Judge::judge_sliding(const Row& u, FoundRest& rest) {
     return;
   }
   Row plus, minus;
-  ComplexMatrix a(m_);
+  dense::ComplexMatrix a(m_);
   for (std::size_t j = 0; j < m_; ++j) {
     const double h = 1e-5 * std::max(scale(j), std::abs(z[j]));
     Row moved = z;
@@ -168,7 +168,7 @@ void Judge::judge_sliding(const Row& u, FoundRest& rest) {
     if (!sliding(moved, minus, x, y)) return;
     for (std::size_t i = 0; i < m_; ++i) a(i, j) = (plus[i] - minus[i]) / (2 * h);
   }
-  auto values = eigenvalues(std::move(a));
+  auto values = dense::eigenvalues(std::move(a));
   if (values.empty()) return;
   // One of them belongs to the direction off the surface, on which the field is tangent: it is zero.
   const auto least = std::min_element(values.begin(), values.end(),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 
 namespace judder::analysis {
 namespace {
@@ -99,7 +99,7 @@ SlipMode slip_mode(const RestProblem& rest, const RestState& state, double scale
 bool SlipMode::static_answer(const RestProblem& rest, std::vector<double>& answer) const {
   const std::size_t h = held.size() / std::max<std::size_t>(n, 1), size = n + h;
   if (rest.m != 0) return false;
-  RealMatrix a(size);
+  dense::RealMatrix a(size);
   answer.assign(size * n, 0);
   double most = 0;
   for (const double each : stiffness) most = std::max(most, std::abs(each));
@@ -112,7 +112,7 @@ bool SlipMode::static_answer(const RestProblem& rest, std::vector<double>& answe
       a(n + c, i) = held[c * n + i];
     }
   }
-  if (!solve(a, answer, n)) return false;
+  if (!dense::solve(a, answer, n)) return false;
   for (std::size_t c = 0; c < h; ++c) {
     for (std::size_t f = 0; f < n; ++f) answer[(n + c) * n + f] *= most;
   }
@@ -125,7 +125,7 @@ std::vector<std::complex<double>> SlipMode::eigenvalues(const RestProblem& rest)
   const std::size_t h = held.size() / std::max<std::size_t>(n, 1), r = freedom;
   if (r == 0 || rest.m != 0) return {};
   // Accelerations for unit positions and velocities: M a − P λ = −(K | C), wᵀ a = 0.
-  RealMatrix a(n + h);
+  dense::RealMatrix a(n + h);
   std::vector<double> right((n + h) * 2 * n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -138,7 +138,7 @@ std::vector<std::complex<double>> SlipMode::eigenvalues(const RestProblem& rest)
       a(n + c, i) = held[c * n + i];
     }
   }
-  if (!solve(a, right, 2 * n)) return {};
+  if (!dense::solve(a, right, 2 * n)) return {};
   // An orthogonal basis of what is free.
   std::vector<std::vector<double>> basis;
   for (std::size_t c = 0; c < h; ++c)
@@ -153,7 +153,7 @@ std::vector<std::complex<double>> SlipMode::eigenvalues(const RestProblem& rest)
     if (join(tried, unit)) basis = std::move(tried);
   }
   if (basis.size() != n) return {};
-  ComplexMatrix system(2 * r);
+  dense::ComplexMatrix system(2 * r);
   for (std::size_t i = 0; i < r; ++i) {
     system(i, r + i) = 1.0;
     for (std::size_t j = 0; j < r; ++j) {
@@ -168,7 +168,7 @@ std::vector<std::complex<double>> SlipMode::eigenvalues(const RestProblem& rest)
       system(r + i, r + j) = velocity;
     }
   }
-  return analysis::eigenvalues(std::move(system));
+  return dense::eigenvalues(std::move(system));
 }
 
 }  // namespace judder::analysis

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/dense.hpp"
 #include "analysis/rest_modes.hpp"
+#include "core/dense/matrix.hpp"
 #include "judder/contact/decision.hpp"
 #include "judder/core/number.hpp"
 
@@ -52,9 +52,9 @@ void find_other_modes(const RestProblem& rest, const RestState& state, RestJudge
     }
     response[i * (count + 1) + count] = force;
   }
-  RealMatrix mass(n);
+  dense::RealMatrix mass(n);
   mass.a = rest.mass;
-  if (!solve(mass, response, count + 1)) return;
+  if (!dense::solve(mass, response, count + 1)) return;
   std::vector<double> A(count * count), b(count);
   for (std::size_t r = 0; r < count; ++r) {
     const RestProblem::Relation& relation = rest.relations[rows[r].relation];
@@ -264,7 +264,7 @@ bool positive(const RestProblem& rest, const RestState& state, bool stuck_too) {
   double trace = 0;
   for (std::size_t i = 0; i < n; ++i) trace = std::max(trace, std::abs(rest.stiffness[i * n + i]));
   if (trace == 0) trace = 1;
-  RealMatrix a(n);
+  dense::RealMatrix a(n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       if (std::abs(rest.stiffness[i * n + j] - rest.stiffness[j * n + i]) > kTie * trace) return false;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "core/dense/matrix.hpp"
 #include "judder/contact/polyhedron.hpp"
 
 namespace judder::analysis {
@@ -23,36 +24,6 @@ constexpr double kFar = 1e5;          ///< scales after which a set counts as en
 constexpr double kStraight = 0.98;    ///< cosine between tangents of one step
 constexpr std::size_t kCorners = 8;   ///< of a set, from which its extremes are looked for again
 constexpr int kMostPoints = 4000;     ///< of a curve, each way
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-double norm(const std::vector<double>& a) { return std::sqrt(dot(a, a)); }
-
-/// Independent directions among rows, orthonormal, the longest first; those shorter than `least` are left out.
-std::vector<std::vector<double>> independent(std::vector<std::vector<double>> rows, double least) {
-  std::vector<std::vector<double>> out;
-  while (!rows.empty()) {
-    const auto longest = std::max_element(rows.begin(), rows.end(),
-                                          [](const auto& p, const auto& q) { return dot(p, p) < dot(q, q); });
-    const double size = norm(*longest);
-    if (!(size > least)) break;
-    std::vector<double> unit = *longest;
-    for (double& each : unit) each /= size;
-    rows.erase(longest);
-    for (std::vector<double>& row : rows) {
-      for (int twice = 0; twice < 2; ++twice) {
-        const double along = dot(row, unit);
-        for (std::size_t j = 0; j < row.size(); ++j) row[j] -= along * unit[j];
-      }
-    }
-    out.push_back(std::move(unit));
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -248,28 +219,14 @@ std::vector<std::vector<double>> RestTracer::null_space(const Row& u) {
   for (std::size_t i = 0; i < count; ++i) {
     Row row(a_.begin() + static_cast<std::ptrdiff_t>(i * width),
             a_.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
-    const double size = norm(row);
+    const double size = dense::norm(row);
     // A row without slope says nothing of directions here.
     if (!(size > 1e-12 * terms[i]) || !(size > 0)) continue;
     for (double& each : row) each /= size;
     rows.push_back(std::move(row));
   }
-  const std::vector<Row> held = independent(std::move(rows), kDependent);
-  std::vector<Row> rest;
-  for (std::size_t j = 0; j < width; ++j) {
-    Row unit(width, 0);
-    unit[j] = 1;
-    for (int twice = 0; twice < 2; ++twice) {
-      for (const Row& q : held) {
-        const double along = dot(unit, q);
-        for (std::size_t i = 0; i < width; ++i) unit[i] -= along * q[i];
-      }
-    }
-    rest.push_back(std::move(unit));
-  }
-  std::vector<Row> out = independent(std::move(rest), 1e-6);
-  out.resize(std::min(out.size(), width - held.size()));
-  return out;
+  const std::vector<Row> held = dense::independent(std::move(rows), kDependent);
+  return dense::orthogonal_to(held, width);
 }
 
 /// Orthonormal directions in which the set goes on.
@@ -286,7 +243,7 @@ std::vector<std::vector<double>> RestTracer::directions(const Row& u) {
           trial < null.size() ? (trial == b ? 1 : 0) : static_cast<double>(random() >> 11U) * 0x1p-52 - 1;
       for (std::size_t j = 0; j < u.size(); ++j) direction[j] += part * null[b][j];
     }
-    const double size = norm(direction);
+    const double size = dense::norm(direction);
     if (size == 0) continue;
     for (const double sign : {1.0, -1.0}) {
       Row there = u;
@@ -295,10 +252,10 @@ std::vector<std::vector<double>> RestTracer::directions(const Row& u) {
       if (!newton(there, error, nullptr, {})) continue;
       Row gone(u.size());
       for (std::size_t j = 0; j < u.size(); ++j) gone[j] = (there[j] - u[j]) / (kShort * scale[j]);
-      if (norm(gone) < 3) moved.push_back(std::move(gone));
+      if (dense::norm(gone) < 3) moved.push_back(std::move(gone));
     }
   }
-  std::vector<Row> out = independent(std::move(moved), kTaken);
+  std::vector<Row> out = dense::independent(std::move(moved), kTaken);
   if (out.size() > null.size()) out.resize(null.size());
   return out;
 }
@@ -321,14 +278,14 @@ bool RestTracer::step_along(const Row& from, const Row& tangent, double length, 
   if (!newton(to, error, &border, {})) return false;
   Row miss(from.size());
   for (std::size_t j = 0; j < from.size(); ++j) miss[j] = (to[j] - predicted[j]) / scale[j];
-  if (norm(miss) > 0.2 * length) return false;
+  if (dense::norm(miss) > 0.2 * length) return false;
   // The tangent: the old one, as far as the equations leave it; where they have no slope, the way that was gone.
   turned.assign(from.size(), 0);
   for (const Row& unit : null_space(to)) {
-    const double along = dot(unit, tangent);
+    const double along = dense::dot(unit, tangent);
     for (std::size_t j = 0; j < from.size(); ++j) turned[j] += along * unit[j];
   }
-  const double size = norm(turned);
+  const double size = dense::norm(turned);
   if (!(size > kStraight)) return false;
   for (double& each : turned) each /= size;
   return true;
@@ -403,7 +360,7 @@ bool RestTracer::follow(const Row& from, const Row& direction, TracedRests& out)
     }
     widen(out, to);
     out.points.push_back(to);
-    if (point > 5 && distance(to, from) < 0.7 * length && dot(turned, direction) > 0.5) return true;
+    if (point > 5 && distance(to, from) < 0.7 * length && dense::dot(turned, direction) > 0.5) return true;
     if (distance(to, from) > kFar) {
       for (std::size_t j = 0; j < to.size(); ++j) {
         if (std::abs(to[j] - from[j]) < 0.01 * kFar * scale[j]) continue;
@@ -454,7 +411,7 @@ std::vector<double> RestTracer::extreme(const Row& from, const Goal& goal, bool&
     Row row(width);
     for (std::size_t i = 0; i < count; ++i) {
       std::copy_n(a_.begin() + static_cast<std::ptrdiff_t>(i * width), width, row.begin());
-      const double size = norm(row);
+      const double size = dense::norm(row);
       if (!(size > 1e-12 * terms[i]) || !(size > 0)) continue;
       for (double& each : row) each /= size;
       program.add_equation(row, 0);
@@ -632,10 +589,10 @@ bool RestTracer::contains(const TracedRests& set, const Row& u) {
       along[j] = (b[j] - a[j]) / scale[j];
       to[j] = (u[j] - a[j]) / scale[j];
     }
-    const double length = norm(along);
-    const double share = length > 0 ? std::clamp(dot(to, along) / (length * length), 0.0, 1.0) : 0;
+    const double length = dense::norm(along);
+    const double share = length > 0 ? std::clamp(dense::dot(to, along) / (length * length), 0.0, 1.0) : 0;
     for (std::size_t j = 0; j < u.size(); ++j) to[j] -= share * along[j];
-    if (norm(to) < 0.06 * length + 1e-6) return true;
+    if (dense::norm(to) < 0.06 * length + 1e-6) return true;
   }
   return false;
 }

@@ -1,5 +1,7 @@
 #include "judder/contact/painleve.hpp"
 
+#include "core/dense/reduction.hpp"
+
 #include <cmath>
 #include <utility>
 
@@ -116,40 +118,22 @@ SlidingContact sliding_contact(const DecisionProblem& p, std::span<const RowStat
     m[r * stride + count + 2] = -free_acceleration(others[r]);
   }
   std::vector<double> size(static_cast<std::size_t>(count));
-  std::vector<int> pivot_row(static_cast<std::size_t>(count), -1);  // by column
-  std::vector<bool> used(static_cast<std::size_t>(count), false);
   for (int r = 0; r < count; ++r) size[r] = std::abs(p.A[others[r] * n + others[r]]);
-  for (int round = 0; round < count; ++round) {
-    int row = -1, at = -1;
-    double best = kDependent;
-    for (int r = 0; r < count; ++r) {
-      if (used[r]) continue;
-      for (int c = 0; c < count; ++c) {
-        const double scale = std::sqrt(size[r] * size[c]);
-        if (pivot_row[c] >= 0 || !(scale > 0) || !(std::abs(m[r * stride + c]) > best * scale)) continue;
-        best = std::abs(m[r * stride + c]) / scale;
-        row = r;
-        at = c;
-      }
-    }
-    if (row < 0) break;
-    used[row] = true;
-    pivot_row[at] = row;
-    for (int r = 0; r < count; ++r) {
-      if (r == row) continue;
-      const double ratio = m[r * stride + at] / m[row * stride + at];
-      if (ratio == 0) continue;
-      for (int c = 0; c < stride; ++c) m[r * stride + c] -= ratio * m[row * stride + c];
-      m[r * stride + at] = 0;
-    }
-  }
+  const auto share = [&](std::size_t r, std::size_t c) {
+    const double scale = std::sqrt(size[r] * size[c]);
+    return scale > 0 ? std::abs(m[r * static_cast<std::size_t>(stride) + c]) / scale : 0;
+  };
+  std::vector<int> pivot_row(static_cast<std::size_t>(count), -1);  // by column
+  for (const dense::Pivot& at : dense::reduce_ranked(m.data(), size.size(), size.size(),
+                                                     static_cast<std::size_t>(stride), kDependent, share))
+    pivot_row[at.column] = static_cast<int>(at.row);
   std::vector<double> free(static_cast<std::size_t>(count), 0.0);
   for (int c = 0; c < count; ++c) {
     if (pivot_row[c] < 0) continue;
     const double* line = m.data() + pivot_row[c] * stride;
-    out.share[2 * others[c]] = line[count] / line[c];
-    out.share[2 * others[c] + 1] = line[count + 1] / line[c];
-    free[c] = line[count + 2] / line[c];
+    out.share[2 * others[c]] = line[count];
+    out.share[2 * others[c] + 1] = line[count + 1];
+    free[c] = line[count + 2];
   }
   const auto reduced = [&](int i, double value, int which) {
     for (int c = 0; c < count; ++c) {

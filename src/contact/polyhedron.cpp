@@ -1,4 +1,5 @@
 #include "contact/polyhedron_data.hpp"
+#include "core/dense/reduction.hpp"
 
 namespace judder::contact {
 namespace {
@@ -117,33 +118,12 @@ void PolyhedronSolver::Data::eliminate() {
   }
   std::vector<std::size_t> rows;
   std::vector<std::uint8_t> used_row(k, 0), used_column(n, 0);
-  for (;;) {
-    std::size_t r = k, c = 0;
-    double most = kRank;
-    for (std::size_t i = 0; i < k; ++i) {
-      if (used_row[i] != 0) continue;
-      for (std::size_t j = 0; j < n; ++j) {
-        if (used_column[j] == 0 && std::abs(a[i * w + j]) > most) {
-          most = std::abs(a[i * w + j]);
-          r = i;
-          c = j;
-        }
-      }
-    }
-    if (r == k) break;
-    if (options.patience != nullptr) options.patience->look();
-    used_row[r] = used_column[c] = 1;
-    rows.push_back(r);
-    pivot.push_back(c);
-    const double inverse = 1 / a[r * w + c];
-    for (std::size_t j = 0; j < w; ++j) a[r * w + j] *= inverse;
-    a[r * w + c] = 1;
-    for (std::size_t i = 0; i < k; ++i) {
-      const double factor = a[i * w + c];
-      if (i == r || factor == 0) continue;
-      for (std::size_t j = 0; j < w; ++j) a[i * w + j] -= factor * a[r * w + j];
-      a[i * w + c] = 0;
-    }
+  for (const dense::Pivot& at : dense::reduce_ranked(
+           a.data(), k, n, w, kRank, [&](std::size_t i, std::size_t j) { return std::abs(a[i * w + j]); },
+           options.patience)) {
+    used_row[at.row] = used_column[at.column] = 1;
+    rows.push_back(at.row);
+    pivot.push_back(at.column);
   }
   for (std::size_t j = 0; j < n; ++j) {
     if (used_column[j] == 0) free.push_back(j);

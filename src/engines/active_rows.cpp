@@ -127,7 +127,7 @@ void ActiveRows::solve_mass(double* x, int& from, int& to) const {
 }
 
 // Entries are compared relative to the diagonal of G M⁻¹ Gᵀ, so units do not matter.
-void ActiveRows::find_order(numeric::RankedLu& ranking) {
+void ActiveRows::find_order(dense::RankedLu& ranking) {
   const int many = count();
   ranking.resize(many);
   std::copy_n(matrix_.begin(), many * many, ranking.matrix());
@@ -342,7 +342,7 @@ void ActiveRows::build_matrix() {
   }
 }
 
-bool ActiveRows::factorise(bool find_rank, numeric::RankedLu& ranking) {
+bool ActiveRows::factorise(bool find_rank, dense::RankedLu& ranking) {
   const int many = count();
   if (many == 0) {
     rank_ = 0;

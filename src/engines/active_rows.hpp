@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "engines/numeric/coupled_blocks.hpp"
-#include "engines/numeric/ranked_lu.hpp"
+#include "core/dense/coupled_blocks.hpp"
+#include "core/dense/ranked_lu.hpp"
 #include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/model/system.hpp"
@@ -56,7 +56,7 @@ class ActiveRows {
   void build_columns(const Mode& mode, std::span<const int> touched);
   /// LU of G M⁻¹ C by partial pivoting within the independent rows. With `find_rank` the rank and the order of rows are found first and
   /// kept for the mode. False: singular or not finite.
-  [[nodiscard]] bool factorise(bool find_rank, numeric::RankedLu& ranking);
+  [[nodiscard]] bool factorise(bool find_rank, dense::RankedLu& ranking);
   [[nodiscard]] int rank() const { return rank_; }
   /// det(G M⁻¹ C) over the product of the diagonal of its scale: falls to zero where a slipping contact jams (Painlevé).
   [[nodiscard]] double determinant() const;
@@ -81,7 +81,7 @@ class ActiveRows {
   /// Writes to the coordinates that rows hold what `given(row)` says.
   template <class Given>
   void hold(const Given& given, double* target) const;
-  void find_order(numeric::RankedLu& ranking);
+  void find_order(dense::RankedLu& ranking);
   void build_matrix();
   void find_held();
   using Entries = std::vector<std::pair<int, double>>;  ///< what is not zero
@@ -107,7 +107,7 @@ class ActiveRows {
   std::vector<int> response_first_, response_end_;
   std::vector<std::pair<int, int>> written_;  ///< of columns_ and response_, by row: what may not be zero
   std::vector<int> meets_begin_, meets_;      ///< by coordinate: the columns whose response is not zero there
-  numeric::CoupledBlocks blocks_;             ///< of matrix_
+  dense::CoupledBlocks blocks_;               ///< of matrix_
   std::vector<int> row_at_, column_at_;       ///< places in row_order_, column_order_
   std::vector<int> lower_first_, upper_end_;  ///< by pivot: where the entries of its row of L begin, of U end
   std::vector<int> row_order_, column_order_;

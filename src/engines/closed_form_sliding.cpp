@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "closed_form_parts.hpp"
+#include "core/dense/reduction.hpp"
 
 namespace judder::engines {
 namespace {
@@ -197,26 +198,19 @@ std::string ClosedForm::slide(Context& c, Stack& out) {
     }
   }
   // ψ = −(S D)⁻¹ rate, by elimination with row pivoting.
-  std::vector<Row> psi = rate;
-  std::vector<double> lu = matrix;
-  for (int p = 0; p < count; ++p) {
-    int best = p;
-    for (int r = p + 1; r < count; ++r) {
-      if (std::abs(lu[r * count + p]) > std::abs(lu[best * count + p])) best = r;
-    }
-    if (lu[best * count + p] == 0)
-      return "the motion on " + infos[sliding[p]].place + " is not determined by its surface";
-    for (int q = 0; q < count; ++q) std::swap(lu[p * count + q], lu[best * count + q]);
-    std::swap(psi[p], psi[best]);
-    for (int r = 0; r < count; ++r) {
-      if (r == p) continue;
-      const double ratio = lu[r * count + p] / lu[p * count + p];
-      for (int q = p; q < count; ++q) lu[r * count + q] -= ratio * lu[p * count + q];
-      add(psi[r], psi[p], -ratio);
-    }
-  }
+  const int length = rate.empty() ? 0 : static_cast<int>(rate.front().size());
+  const int width = count + length;
+  Row system;
   for (int k = 0; k < count; ++k) {
-    for (double& entry : psi[k]) entry /= -lu[k * count + k];
+    system.insert(system.end(), matrix.begin() + k * count, matrix.begin() + (k + 1) * count);
+    system.insert(system.end(), rate[k].begin(), rate[k].end());
+  }
+  if (const int p = dense::reduce(system.data(), count, width); p < count)
+    return "the motion on " + infos[sliding[p]].place + " is not determined by its surface";
+  std::vector<Row> psi(rate.size(), Row(length));
+  for (int k = 0; k < count; ++k) {
+    const double* const reduced = system.data() + k * width;
+    for (int q = 0; q < length; ++q) psi[k][q] = reduced[count + q] / -reduced[k];
   }
   Stack sizes = out;
   for (Row* row : sizes.all()) std::transform(row->begin(), row->end(), row->begin(), size_of);

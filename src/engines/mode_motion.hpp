@@ -297,7 +297,7 @@ class ModeMotion {
   std::vector<double> node_places_;  ///< positions, velocities and states while rows are written
   std::vector<Pin> pins_;
   std::vector<int> pinned_;
-  numeric::RankedLu ranking_;
+  dense::RankedLu ranking_;
   bool uniform_known_ =
       false;  ///< accelerations and reactions are constant in this mode and have been evaluated
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/dense/reduction.hpp"
 #include "mode_motion.hpp"
 
 namespace judder::engines {
@@ -262,25 +263,7 @@ bool ModeMotion::find_coefficients(int block) {
       }
     }
     if (worst <= 4e-16 * scale) return true;
-    // Gauss-Jordan with row pivoting on the small system.
-    for (int p = 0; p < count; ++p) {
-      int best = p;
-      for (int r = p + 1; r < count; ++r) {
-        if (std::abs(newton_[r * stride + p]) > std::abs(newton_[best * stride + p])) best = r;
-      }
-      for (int c = 0; c <= count; ++c) {
-        std::swap(newton_[p * stride + c], newton_[best * stride + c]);
-      }
-      const double pivot = newton_[p * stride + p];
-      if (pivot == 0 || !std::isfinite(pivot)) return false;
-      for (int r = 0; r < count; ++r) {
-        if (r == p) continue;
-        const double ratio = newton_[r * stride + p] / pivot;
-        for (int c = p; c <= count; ++c) {
-          newton_[r * stride + c] -= ratio * newton_[p * stride + c];
-        }
-      }
-    }
+    if (dense::reduce(newton_.data(), count, stride) < count) return false;
     for (int a = 0; a < count; ++a) {
       alpha_[members[a]] += newton_[a * stride + count] / newton_[a * stride + a];
       beta_[members[a]] = 1 - alpha_[members[a]];

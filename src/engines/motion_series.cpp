@@ -1,7 +1,8 @@
 #include "motion_series.hpp"
 
+#include "core/dense/elimination.hpp"
+#include "core/dense/reduction.hpp"
 #include "core/elementary.hpp"
-#include "core/elimination.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -254,20 +255,8 @@ bool MotionSeries::hold_surfaces(int k, const Advance& advance) {
     for (int b = 0; b < count; ++b) largest = std::max(largest, std::abs(held_[a * (count + 1) + b]));
   }
   const double nothing = kRounding * largest;
-  for (int p = 0; p < count; ++p) {
-    int best = p;
-    for (int r = p + 1; r < count; ++r) {
-      if (std::abs(held_[r * (count + 1) + p]) > std::abs(held_[best * (count + 1) + p])) best = r;
-    }
-    const double pivot = held_[best * (count + 1) + p];
-    if (!(std::abs(pivot) > nothing)) continue;
-    for (int c = 0; c <= count; ++c) std::swap(held_[p * (count + 1) + c], held_[best * (count + 1) + c]);
-    for (int r = 0; r < count; ++r) {
-      if (r == p) continue;
-      const double ratio = held_[r * (count + 1) + p] / pivot;
-      for (int c = p; c <= count; ++c) held_[r * (count + 1) + c] -= ratio * held_[p * (count + 1) + c];
-    }
-  }
+  dense::reduce(held_.data(), count, count + 1,
+                nothing);  // what a surface without a pivot asks stays unanswered
   for (int b = 0; b < count; ++b) {
     const double pivot = held_[b * (count + 1) + b];
     in_[side + sliding_[b]].c[k] = std::abs(pivot) > nothing ? -held_[b * (count + 1) + count] / pivot : 0;
@@ -339,7 +328,7 @@ bool MotionSeries::balance_massless(int order, int first) {
       matrix[r * width + i] = 0;
     }
   }
-  if (!eliminate(matrix, unknown_.data(), unknown_size_.data(), static_cast<std::size_t>(width)))
+  if (!dense::eliminate(matrix, unknown_.data(), unknown_size_.data(), static_cast<std::size_t>(width)))
     return false;
   for (int i = 0; i < width; ++i) {
     if (!std::isfinite(unknown_[i])) return false;

@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/dense/ranked_lu.hpp"
 #include "enclosure.hpp"
-#include "engines/numeric/ranked_lu.hpp"
 #include "judder/core/patience.hpp"
 #include "judder/engines/mode.hpp"
 #include "judder/expr/program.hpp"
@@ -127,7 +127,7 @@ class MotionSeries {
   std::vector<std::uint8_t> constant_;              ///< by active row: its column has no higher coefficients
   std::vector<int> sliding_;                        ///< switches that are slid or rested on
   std::vector<double> held_;                        ///< of them: how each coefficient moves each surface
-  numeric::RankedLu solver_;                        ///< G M⁻¹ C of order zero
+  dense::RankedLu solver_;                          ///< G M⁻¹ C of order zero
   model::System::MasslessBalance balance_;          ///< of the coordinates without mass
   bool follows_ = false;                            ///< they move with it
   std::vector<int> resting_;                        ///< joints of balance_ that hold them

@@ -1,4 +1,6 @@
 #include "quasi_statics.hpp"
+
+#include "core/dense/elimination.hpp"
 #include "judder/model/large_matrices.hpp"
 
 #include <algorithm>
@@ -292,43 +294,10 @@ void QuasiStatics::take(const std::vector<double>& x, double factor, std::vector
         factor * x[n_ + a];
 }
 
-/// Solves matrix_ x = right_ by elimination with scaled partial pivoting; both are used up, right_ becomes x. The sign of the determinant,
-/// 0: singular to the last bit,
-/// or a pivot is below that share of its row.
+/// Solves matrix_ x = right_; both are used up, right_ becomes x. As dense::solve_scaled.
 int QuasiStatics::solve(std::size_t n, double least_pivot) {
-  int sign = 1;
-  std::vector<double>&a = matrix_, &b = right_, &scale = row_size_;
-  scale.assign(n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) scale[i] = std::max(scale[i], std::abs(a[i * n + j]));
-    if (!(scale[i] > 0) || !std::isfinite(scale[i])) return 0;
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    std::size_t pivot = k;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      if (std::abs(a[i * n + k]) * scale[pivot] > std::abs(a[pivot * n + k]) * scale[i]) pivot = i;
-    }
-    if (a[pivot * n + k] == 0 || !std::isfinite(a[pivot * n + k])) return 0;
-    if (std::abs(a[pivot * n + k]) < least_pivot * scale[pivot]) return 0;
-    if (pivot != k) {
-      for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[pivot * n + j]);
-      std::swap(b[k], b[pivot]);
-      std::swap(scale[k], scale[pivot]);
-      sign = -sign;
-    }
-    if (a[k * n + k] < 0) sign = -sign;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      const double factor = a[i * n + k] / a[k * n + k];
-      if (factor == 0) continue;
-      for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
-      b[i] -= factor * b[k];
-    }
-  }
-  for (std::size_t k = n; k-- > 0;) {
-    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
-    b[k] /= a[k * n + k];
-  }
-  return sign;
+  row_size_.resize(n);
+  return dense::solve_scaled(matrix_.data(), right_.data(), row_size_.data(), n, least_pivot);
 }
 
 bool QuasiStatics::correct(QuasiStaticPoint& point, const std::vector<double>& border_q, double border_t,

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/dense/elimination.hpp"
 #include "core/elementary.hpp"
-#include "core/elimination.hpp"
 #include "judder/model/columns.hpp"
 #include "model/smooth_laws.hpp"
 #include "model/system_data.hpp"
@@ -138,7 +138,7 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
       side[next] = -value;
     }
     return all_finite(matrix, size * size) && all_finite(side, size) &&
-           eliminate(matrix, side, row_size, size);
+           dense::eliminate(matrix, side, row_size, size);
   };
   for (std::size_t i = 0; i < k; ++i) before[i] = place(i);
   constexpr double kCancelled = 1e-13;
@@ -246,7 +246,7 @@ bool follow_with_friction(const MasslessSystem& massless, Workspace& work) {
     side[next++] = -drag(j)[2 * k];
   }
   if (!all_finite(matrix, width * width) || !all_finite(side, width) ||
-      !eliminate(matrix, side, row_size, width))
+      !dense::eliminate(matrix, side, row_size, width))
     return false;
   for (std::size_t i = 0; i < u; ++i)
     in[massless.velocity[i]] = still > 0 && std::abs(side[i]) <= kCancelled * free[i] ? 0 : side[i];
@@ -266,7 +266,7 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
   double* step = work.scratch.data();
   const auto solve = [&] {
     for (std::size_t i = 0; i < k; ++i) step[i] = -out[i];
-    return all_finite(out, k + k * k) && eliminate(out + k, step, step + k, k);
+    return all_finite(out, k + k * k) && dense::eliminate(out + k, step, step + k, k);
   };
   const auto place = [&](std::size_t i) -> double& { return in[massless.unknown[i]]; };
   if (massless.affine) {
@@ -303,7 +303,7 @@ bool follow(const MasslessSystem& massless, Workspace& work) {
   if (u == 0) return true;
   massless.velocity_balance.evaluate(in, out, work.registers.data());
   for (std::size_t i = 0; i < u; ++i) step[i] = out[i];
-  if (!all_finite(out, u + u * u) || !eliminate(out + u, step, step + u, u)) return false;
+  if (!all_finite(out, u + u * u) || !dense::eliminate(out + u, step, step + u, u)) return false;
   for (std::size_t i = 0; i < u; ++i) in[massless.velocity[i]] = step[i];
   return true;
 }

@@ -1,5 +1,6 @@
 #include "bench.hpp"
 
+#include "core/dense/reduction.hpp"
 #include "core/elementary.hpp"
 
 #include <algorithm>
@@ -14,25 +15,15 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Weights of the rule through five points that is exact to degree four, from `begin` to `end`.
 std::array<double, 5> weights_of(const std::array<double, 5>& node, double begin, double end) {
-  double a[5][6];
+  constexpr int kWidth = 6;
+  std::array<double, 5 * kWidth> a{};
   for (int k = 0; k < 5; ++k) {
-    for (int j = 0; j < 5; ++j) a[k][j] = elementary::whole_pow(node[j], k);
-    a[k][5] = (elementary::whole_pow(end, k + 1) - elementary::whole_pow(begin, k + 1)) / (k + 1);
+    for (int j = 0; j < 5; ++j) a[k * kWidth + j] = elementary::whole_pow(node[j], k);
+    a[k * kWidth + 5] = (elementary::whole_pow(end, k + 1) - elementary::whole_pow(begin, k + 1)) / (k + 1);
   }
-  for (int p = 0; p < 5; ++p) {
-    int best = p;
-    for (int r = p + 1; r < 5; ++r) {
-      if (std::abs(a[r][p]) > std::abs(a[best][p])) best = r;
-    }
-    std::swap(a[p], a[best]);
-    for (int r = 0; r < 5; ++r) {
-      if (r == p) continue;
-      const double ratio = a[r][p] / a[p][p];
-      for (int c = p; c < 6; ++c) a[r][c] -= ratio * a[p][c];
-    }
-  }
+  dense::reduce(a.data(), 5, kWidth);
   std::array<double, 5> out{};
-  for (int j = 0; j < 5; ++j) out[j] = a[j][5] / a[j][j];
+  for (int j = 0; j < 5; ++j) out[j] = a[j * kWidth + 5] / a[j * kWidth + j];
   return out;
 }
 

@@ -31,7 +31,7 @@
 #include <span>
 #include <vector>
 
-#include "engines/numeric/small_lu.hpp"
+#include "core/dense/small_lu.hpp"
 #include "engines/numeric/step_outcome.hpp"
 
 namespace judder::engines::numeric {
@@ -153,8 +153,8 @@ class RadauStepper {
 
   std::vector<double> jacobian_;
   std::vector<double> factor_weights_;  ///< that the pivots were chosen with
-  RealLu real_;
-  ComplexLu complex_;
+  dense::RealLu real_;
+  dense::ComplexLu complex_;
   std::vector<double> w_, z_, rates_;      ///< three rows each: transformed stages, stages, right-hand sides
   std::vector<double> stage_;              ///< argument of a right-hand side
   std::vector<double> error_rhs_, error_;  ///< what the filter acts on, the estimate

@@ -1,7 +1,7 @@
 // Factors of the matrix of a step: dense, or sparse where the matrices of a model are large.
 #pragma once
 
-#include "engines/numeric/small_lu.hpp"
+#include "core/dense/small_lu.hpp"
 #include "judder/engines/structure.hpp"
 #include "judder/model/large_matrices.hpp"
 
@@ -29,7 +29,7 @@ class StepMatrix {
 
  private:
   bool is_sparse_ = false;
-  numeric::RealLu dense_;
+  dense::RealLu dense_;
   SparseFactor sparse_;
 };
 

@@ -1,4 +1,4 @@
-#include "engines/numeric/ranked_lu.hpp"
+#include "core/dense/ranked_lu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "count.hpp"
 
-namespace judder::engines::numeric {
+namespace judder::dense {
 namespace {
 
 /// A = B Bᵀ in units: D B Bᵀ D with B n × r, so the rank is r and the rows depend on each other where r < n.
@@ -164,4 +164,4 @@ TEST(RankedLu, BlocksAreFactoredAsTheWholeIs) {
 }
 
 }  // namespace
-}  // namespace judder::engines::numeric
+}  // namespace judder::dense

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "engines/numeric/coupled_blocks.hpp"
+#include "core/dense/coupled_blocks.hpp"
 #include "judder/core/patience.hpp"
 
-namespace judder::engines::numeric {
+namespace judder::dense {
 
 class RankedLu {
  public:
@@ -56,4 +56,4 @@ class RankedLu {
   std::vector<std::uint8_t> unique_;
 };
 
-}  // namespace judder::engines::numeric
+}  // namespace judder::dense

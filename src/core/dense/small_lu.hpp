@@ -13,7 +13,7 @@
 
 #include "judder/core/patience.hpp"
 
-namespace judder::engines::numeric {
+namespace judder::dense {
 
 class RealLu {
  public:
@@ -60,4 +60,4 @@ class ComplexLu {
   std::vector<int> row_;
 };
 
-}  // namespace judder::engines::numeric
+}  // namespace judder::dense

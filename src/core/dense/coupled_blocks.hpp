@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace judder::engines::numeric {
+namespace judder::dense {
 
 class CoupledBlocks {
  public:
@@ -62,4 +62,4 @@ class CoupledBlocks {
   std::vector<int> root_, begin_, member_;
 };
 
-}  // namespace judder::engines::numeric
+}  // namespace judder::dense

@@ -1,4 +1,4 @@
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 
 #include "core/elementary.hpp"
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace judder::analysis {
+namespace judder::dense {
 namespace {
 
 void look(Patience* patience) {
@@ -159,4 +159,53 @@ std::vector<Complex> eigenvalues(ComplexMatrix a, Patience* patience) {
   return out;
 }
 
-}  // namespace judder::analysis
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double norm(const std::vector<double>& a) { return std::sqrt(dot(a, a)); }
+
+std::vector<std::vector<double>> independent(std::vector<std::vector<double>> rows, double least) {
+  std::vector<std::vector<double>> out;
+  while (!rows.empty()) {
+    const auto longest = std::max_element(rows.begin(), rows.end(),
+                                          [](const auto& p, const auto& q) { return dot(p, p) < dot(q, q); });
+    const double size = norm(*longest);
+    if (!(size > least)) break;
+    std::vector<double> unit = *longest;
+    for (double& each : unit) each /= size;
+    rows.erase(longest);
+    for (std::vector<double>& row : rows) {
+      for (int twice = 0; twice < 2; ++twice) {
+        const double along = dot(row, unit);
+        for (std::size_t j = 0; j < row.size(); ++j) row[j] -= along * unit[j];
+      }
+    }
+    out.push_back(std::move(unit));
+  }
+  return out;
+}
+
+std::vector<std::vector<double>> orthogonal_to(const std::vector<std::vector<double>>& basis,
+                                               std::size_t width) {
+  std::vector<std::vector<double>> rest;
+  for (std::size_t j = 0; j < width; ++j) {
+    std::vector<double> unit(width, 0);
+    unit[j] = 1;
+    for (int twice = 0; twice < 2; ++twice) {
+      for (const std::vector<double>& q : basis) {
+        const double along = dot(unit, q);
+        for (std::size_t i = 0; i < width; ++i) unit[i] -= along * q[i];
+      }
+    }
+    rest.push_back(std::move(unit));
+  }
+  constexpr double kLeft = 1e-6;  // below it a direction is the rounding of those before it
+  std::vector<std::vector<double>> out = independent(std::move(rest), kLeft);
+  out.resize(std::min(out.size(), width - std::min(width, basis.size())));
+  return out;
+}
+
+}  // namespace judder::dense

@@ -10,7 +10,7 @@
 
 #include "judder/core/patience.hpp"
 
-namespace judder::analysis {
+namespace judder::dense {
 
 using Complex = std::complex<double>;
 
@@ -35,4 +35,13 @@ using RealMatrix = SquareMatrix<double>;
 /// By falling real part, then by falling imaginary part. Empty: not finite, or no convergence.
 [[nodiscard]] std::vector<Complex> eigenvalues(ComplexMatrix a, Patience* patience = nullptr);
 
-}  // namespace judder::analysis
+[[nodiscard]] double dot(const std::vector<double>& a, const std::vector<double>& b);
+[[nodiscard]] double norm(const std::vector<double>& a);
+/// Independent directions among rows, orthonormal, the longest first; those shorter than `least` are left out.
+[[nodiscard]] std::vector<std::vector<double>> independent(std::vector<std::vector<double>> rows,
+                                                           double least);
+/// Orthonormal vectors of this width that are orthogonal to all of an orthonormal basis and complete it.
+[[nodiscard]] std::vector<std::vector<double>> orthogonal_to(const std::vector<std::vector<double>>& basis,
+                                                             std::size_t width);
+
+}  // namespace judder::dense

@@ -1,10 +1,10 @@
-#include "engines/numeric/small_lu.hpp"
+#include "core/dense/small_lu.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <utility>
 
-namespace judder::engines::numeric {
+namespace judder::dense {
 
 void RealLu::resize(int n) {
   n_ = n;
@@ -165,4 +165,4 @@ void ComplexLu::solve(double* x, double* y) {
   }
 }
 
-}  // namespace judder::engines::numeric
+}  // namespace judder::dense

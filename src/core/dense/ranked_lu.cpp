@@ -1,10 +1,10 @@
-#include "engines/numeric/ranked_lu.hpp"
+#include "core/dense/ranked_lu.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace judder::engines::numeric {
+namespace judder::dense {
 
 void RankedLu::resize(int n) {
   n_ = n;
@@ -144,4 +144,4 @@ void RankedLu::solve(double* x) {
   }
 }
 
-}  // namespace judder::engines::numeric
+}  // namespace judder::dense

@@ -1,5 +1,5 @@
 // Eigenvalues and solutions against Eigen.
-#include "analysis/dense.hpp"
+#include "core/dense/matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "count.hpp"
 
-namespace judder::analysis {
+namespace judder::dense {
 namespace {
 
 TEST(Dense, EigenvaluesAreThoseOfEigen) {
@@ -90,4 +90,4 @@ TEST(Dense, SolvesAndNoticesSingularity) {
 }
 
 }  // namespace
-}  // namespace judder::analysis
+}  // namespace judder::dense
