@@ -7,14 +7,6 @@
 #include "model/builder.hpp"
 
 namespace judder::model {
-namespace {
-
-void append(std::vector<Node>& to, const std::vector<Node>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-}  // namespace
-
 bool Builder::quasi_static() const { return result.run.engine == "quasi-static"; }
 
 expr::Program Builder::program(std::span<const Node> outputs, expr::Sides sides) const {
@@ -340,6 +332,47 @@ std::optional<PlainGap> Builder::plain_gap(const RelationDraft& r, const Relatio
 }
 
 void Builder::assemble() {
+  count_places();
+  place_variables();
+  place_audits();
+
+  std::vector<Node> rates(force);
+  for (const StateDraft& s : states) rates.push_back(s.rate);
+  std::vector<bool> reads(graph.variable_count(), false);
+  for (const Node node : rates) {
+    for (const Variable x : all_variables(node)) reads[x] = true;
+  }
+  std::vector<Variable> directions;
+  for (const CoordinateDraft& c : coordinates) directions.push_back(c.q);
+  for (const CoordinateDraft& c : coordinates) directions.push_back(c.v);
+  for (const StateDraft& s : states) directions.push_back(s.z);
+  for (const ParameterDraft& p : parameters) {
+    if (p.free) directions.push_back(p.variable);
+  }
+  System::Data& d = *system.data_;
+  d.autonomous = !reads[t];
+  build_motion(rates, directions);
+  assemble_relations(*this, reads);
+  d.symbols.t = t;
+  d.symbols.mass = mass;
+  d.symbols.force = force;
+  d.symbols.kinetic = kinetic;
+  d.symbols.potential = potential;
+  d.symbols.energy = energy;
+  d.symbols.lagrangian_time = lagrangian_time;
+  build_outputs(directions);
+  find_instants();
+  build_massless();
+  recognise_linear();  // these last: they make formulas that nothing else needs
+  link_forces();
+  link_switches();
+  build_surface_rates(directions);
+  find_live_switches();
+  measure_memory();
+  start_inputs();
+}
+
+void Builder::count_places() {
   System::Data& d = *system.data_;
   const std::size_t n = coordinates.size(), m = states.size();
 
@@ -357,8 +390,12 @@ void Builder::assemble() {
   d.layout.switches = static_cast<int>(used_switches.size());
   collect_observed();
   d.layout.observed = static_cast<int>(observed_switches.size());
-  const Layout& layout = d.layout;
+}
 
+void Builder::place_variables() {
+  System::Data& d = *system.data_;
+  const Layout& layout = d.layout;
+  const std::size_t n = coordinates.size(), m = states.size();
   map.variable.assign(graph.variable_count(), -1);
   map.side.assign(graph.switches().size(), -1);
   const auto set = [this](Variable x, int place) { map.variable[x] = place; };
@@ -398,27 +435,29 @@ void Builder::assemble() {
       set(relations[r].slip[static_cast<std::size_t>(j)].lambda, layout.tangent() + tangent);
     }
   }
-  std::vector<Variable> free_variables;
   for (const ParameterDraft& p : parameters) {
     if (!p.free) continue;
     set(p.variable, layout.free_parameter() + free++);
-    free_variables.push_back(p.variable);
   }
-  std::vector<Node>& powers = power_nodes;
+}
+
+void Builder::place_audits() {
+  System::Data& d = *system.data_;
+  const Layout& layout = d.layout;
   for (std::size_t k = 0; k < audits.size(); ++k) {
-    set(audits[k].dissipated, layout.dissipated() + static_cast<int>(k));
-    set(audits[k].supplied, layout.supplied() + static_cast<int>(k));
+    map.variable[audits[k].dissipated] = layout.dissipated() + static_cast<int>(k);
+    map.variable[audits[k].supplied] = layout.supplied() + static_cast<int>(k);
     AuditInfo info{audits[k].name, audits[k].relation, -1, audits[k].dissipative, audits[k].of_jumps};
     if (audits[k].has_power) {
-      info.power = static_cast<int>(powers.size());
-      powers.push_back(audits[k].power);
+      info.power = static_cast<int>(power_nodes.size());
+      power_nodes.push_back(audits[k].power);
     }
     d.audits.push_back(std::move(info));
   }
+}
 
-  // --- motion ---
-  std::vector<Node> rates(force);
-  for (const StateDraft& s : states) rates.push_back(s.rate);
+void Builder::build_motion(const std::vector<Node>& rates, const std::vector<Variable>& directions) {
+  System::Data& d = *system.data_;
   d.force = program(rates);
   std::vector<Node> motion(rates);
   d.mass_constant = true;
@@ -427,18 +466,28 @@ void Builder::assemble() {
     d.mass_constant = d.mass_constant && graph.is_constant(node);
   }
   d.motion = program(motion);
-  d.autonomous = true;
-  std::vector<bool> reads(graph.variable_count(), false);
-  for (const Node node : rates) {
-    for (const Variable x : all_variables(node)) reads[x] = true;
+  build_jacobian(rates, directions);
+  if (large != nullptr) finish_large_matrices();
+  const Node energies[] = {kinetic, potential, energy};
+  d.energies = program(energies);
+  d.power = program(power_nodes);
+  std::vector<bool> told(graph.variable_count(), false);
+  told[t] = true;
+  for (const Variable x : directions) told[x] = true;
+  powers_with_motion =
+      !power_nodes.empty() && std::all_of(power_nodes.begin(), power_nodes.end(), [&](Node node) {
+        const std::vector<Variable> used = all_variables(node);
+        return std::all_of(used.begin(), used.end(), [&](Variable x) { return told[x]; });
+      });
+  if (powers_with_motion) {
+    std::vector<Node> both(d.mass_constant ? rates : motion);
+    both.insert(both.end(), power_nodes.begin(), power_nodes.end());
+    d.motion_and_powers = program(both);
   }
-  d.autonomous = !reads[t];
+}
 
-  std::vector<Variable> directions;
-  for (const CoordinateDraft& c : coordinates) directions.push_back(c.q);
-  for (const CoordinateDraft& c : coordinates) directions.push_back(c.v);
-  for (const StateDraft& s : states) directions.push_back(s.z);
-  directions.insert(directions.end(), free_variables.begin(), free_variables.end());
+void Builder::build_jacobian(const std::vector<Node>& rates, const std::vector<Variable>& directions) {
+  System::Data& d = *system.data_;
   std::vector<Node> jacobian;
   // Every entry costs an operation below; what is too large for that is refused before there is a list of it.
   if (large == nullptr &&
@@ -459,170 +508,15 @@ void Builder::assemble() {
     }
   }
   d.jacobian = program(jacobian);
-  if (large != nullptr) finish_large_matrices();
-  const Node energies[] = {kinetic, potential, energy};
-  d.energies = program(energies);
-  d.power = program(powers);
-  std::vector<bool> told(graph.variable_count(), false);
-  told[t] = true;
-  for (const Variable x : directions) told[x] = true;
-  powers_with_motion = !powers.empty() && std::all_of(powers.begin(), powers.end(), [&](Node node) {
-    const std::vector<Variable> used = all_variables(node);
-    return std::all_of(used.begin(), used.end(), [&](Variable x) { return told[x]; });
-  });
-  if (powers_with_motion) {
-    std::vector<Node> both(d.mass_constant ? rates : motion);
-    both.insert(both.end(), powers.begin(), powers.end());
-    d.motion_and_powers = program(both);
-  }
+}
 
-  // --- relations ---
-  tangent = 0;
-  std::vector<Node> gaps;
-  const std::vector<double> zeros(graph.variable_count(), 0.0);
-  std::vector<int> audit_of(relations.size(), -1);
-  for (std::size_t a = 0; a < audits.size(); ++a) {
-    if (audits[a].relation >= 0) audit_of[static_cast<std::size_t>(audits[a].relation)] = static_cast<int>(a);
-  }
-  for (std::size_t k = 0; k < relations.size(); ++k) {
-    RelationDraft& r = relations[k];
-    Relation out;
-    out.kind = r.kind;
-    out.name = r.name;
-    out.place = r.where;
-    out.has_normal = r.has_normal;
-    out.holonomic = r.holonomic;
-    out.compliant = r.compliant;
-    out.tangents = tangent_count[k];
-    out.first_tangent = tangent;
-    tangent += out.tangents;
-    out.smooth_friction = r.smooth && out.tangents > 0;
-    out.own_push = r.own_push;
-    // A contact or constraint draws its friction from its own normal row.
-    std::vector<Node> factors = r.factors;
-    out.feeds = r.feeds;
-    if (r.has_normal && out.tangents > 0) {
-      out.feeds.insert(out.feeds.begin(), static_cast<int>(k));
-      factors.insert(factors.begin(), graph.constant(1));
-    }
-    out.impact = r.impact;
-    out.impact_friction = r.impact_friction;
-    out.has_tangential_restitution = r.has_tangential;
-    out.direction_in_force = r.needs_direction;
-    out.impact_stiffness = r.impact_stiffness.raw();
-    out.impact_exponent = r.impact_exponent.raw();
-    if (r.impact_stiffness.open() || r.impact_exponent.open())
-      for_form.impacts.push_back({k, r.impact_stiffness, r.impact_exponent});
-    out.bristles = r.bristles;
-    out.reads_closed = reads[r.closed];
-    out.audit = audit_of[k];
-    std::vector<bool> touched(n, false);
-    const auto touch = [&](const std::vector<Node>& entries) {
-      for (std::size_t i = 0; i < entries.size(); ++i) touched[i] = touched[i] || !is_zero(entries[i]);
-    };
-    if (r.has_normal) {
-      touch(r.w);
-      if (r.own_push) touch(r.push);
-    }
-    for (int j = 0; j < out.tangents; ++j) {
-      touch(r.slip[static_cast<std::size_t>(j)].w);
-      touch(r.slip[static_cast<std::size_t>(j)].drag);
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      if (touched[i]) out.touches.push_back(static_cast<int>(i));
-    }
-    if (r.has_gap) {
-      const Node gap[] = {r.gap, r.gap_rate};
-      out.gap = program(gap);
-      if (const auto plain = plain_gap(r, out, zeros)) {
-        d.plain_gaps.push_back(*plain);
-        d.plain_gaps.back().relation = static_cast<int>(k);
-      } else {
-        append(gaps, {r.gap, r.gap_rate});
-        d.with_gap.push_back(static_cast<int>(k));
-      }
-    }
-    const auto append_row = [&out](std::vector<Node>& to, const std::vector<Node>& row) {
-      for (const int i : out.touches) to.push_back(row[static_cast<std::size_t>(i)]);
-    };
-    std::vector<Node> rows, law{r.base}, fixed;
-    append(law, factors);
-    if (r.has_normal) {
-      append(rows, {r.gap_time, r.zeta});
-      append_row(rows, r.w);
-      if (r.own_push) append_row(rows, r.push);
-      fixed = rows;
-    }
-    out.driven = r.has_normal && !is_zero(r.gap_time);
-    for (int j = 0; j < out.tangents; ++j) {
-      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
-      append(rows, {row.slip, row.drive, row.zeta});
-      append_row(rows, row.w);
-      append(fixed, {row.drive, row.zeta});
-      append_row(fixed, row.w);
-      if (r.own_push) {
-        append_row(rows, row.drag);
-        append_row(fixed, row.drag);
-      }
-      append(law, {row.mu, row.mu_static});
-      out.driven = out.driven || !is_zero(row.drive);
-    }
-    const auto constant = [this](const std::vector<Node>& nodes) {
-      return std::all_of(nodes.begin(), nodes.end(), [this](Node node) { return graph.is_constant(node); });
-    };
-    out.rows_constant = constant(fixed);
-    out.law_constant = constant(law);
-    out.rows = program(rows);
-    out.law = program(law);
-    if (r.kind == RelationKind::contact) {
-      const Node restitution[] = {r.restitution, r.tangential};
-      out.restitution = program(restitution, expr::Sides::by_value);
-    }
-    if (r.type != FrictionType::none && !r.slip.empty()) {
-      out.friction = r.type;
-      out.load_known = r.known_load && r.feeds.empty();
-      std::vector<Node> sliding{r.slip[0].slip, r.slip[0].drive}, curve{r.base};
-      // Its own list: a law whose force is part of h has no rows, and so touches nothing.
-      for (std::size_t i = 0; i < n; ++i) {
-        if (!is_zero(r.slip[0].w[i]) || !is_zero(r.slip[0].drag[i]))
-          out.slides.push_back(static_cast<int>(i));
-      }
-      for (const auto* row : {&r.slip[0].w, &r.slip[0].drag}) {
-        for (const int i : out.slides) sliding.push_back((*row)[static_cast<std::size_t>(i)]);
-      }
-      append(curve, r.curve);
-      out.sliding = program(sliding, expr::Sides::by_value);
-      out.curve = program(curve, expr::Sides::by_value);
-      out.curve_constant = constant(curve);
-    }
-    d.relations.push_back(std::move(out));
-
-    d.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(),
-                                r.has_normal ? r.push : std::vector<Node>()});
-    for (int j = 0; j < tangent_count[k]; ++j) {
-      const TangentDraft& row = r.slip[static_cast<std::size_t>(j)];
-      d.symbols.tangent.push_back({row.slip, row.drive, row.zeta, row.mu, row.mu_static, row.w, row.drag});
-    }
-    d.symbols.base.push_back(r.base);
-    d.symbols.factors.push_back(factors);
-    for (const TangentDraft& row : r.slip) {
-      if (!is_zero(row.added)) d.symbols.known_friction.push_back({static_cast<int>(k), row.slip, row.added});
-    }
-  }
-  d.gaps = program(gaps);
-  d.symbols.t = t;
-  d.symbols.mass = mass;
-  d.symbols.force = force;
-  d.symbols.kinetic = kinetic;
-  d.symbols.potential = potential;
-  d.symbols.energy = energy;
-  d.symbols.lagrangian_time = lagrangian_time;
-
-  // --- switches, outputs ---
+void Builder::build_outputs(const std::vector<Variable>& directions) {
+  System::Data& d = *system.data_;
   for (std::size_t k = 0; k < d.switches.size(); ++k) {
     const Node s = d.symbols.surface[k];
     std::vector<Node> nodes{s, graph.derivative(s, t)};
-    for (std::size_t i = 0; i < 2 * n + m; ++i) nodes.push_back(graph.derivative(s, directions[i]));
+    for (std::size_t i = 0; i < 2 * coordinates.size() + states.size(); ++i)
+      nodes.push_back(graph.derivative(s, directions[i]));
     d.switches[k].surface = program(nodes);
     d.switches[k].value = program(std::span<const Node>(&s, 1));
   }
@@ -638,14 +532,11 @@ void Builder::assemble() {
         d.reads_massless_acceleration = true;
     }
   }
-  find_instants();
-  build_massless();
-  recognise_linear();  // these last: they make formulas that nothing else needs
-  link_forces();
-  link_switches();
-  build_surface_rates(directions);
-  find_live_switches();
+}
 
+/// Memory for the largest program.
+void Builder::measure_memory() {
+  System::Data& d = *system.data_;
   const auto enlarge = [&d](const expr::Program& p) {
     d.registers = std::max(d.registers, p.registers());
     d.outputs = std::max(d.outputs, p.outputs());
@@ -668,7 +559,6 @@ void Builder::assemble() {
   for (const WatchInfo& w : d.watches) enlarge(w.value);
   for (const SwitchInfo& s : d.observed) enlarge(s.surface);
   for (const SwitchInfo& s : d.observed) enlarge(s.value);
-  start_inputs();
 }
 
 void Builder::find_instants() {

@@ -282,6 +282,10 @@ class Scope final : public expr::Environment {
   std::string what_;
 };
 
+inline void append(std::vector<Node>& to, const std::vector<Node>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
 struct Builder {
   Builder(const Spec& spec_in, const CompileOptions& options_in, Work& budget_in);
   Compiled build();
@@ -476,12 +480,17 @@ struct Builder {
   // --- the System (assemble.cpp, checks.cpp) ---
   void check_structure();
   void assemble();
+  void count_places();
+  void place_variables();
+  void place_audits();
+  void build_motion(const std::vector<Node>& rates, const std::vector<Variable>& directions);
+  void build_jacobian(const std::vector<Node>& rates, const std::vector<Variable>& directions);
+  void build_outputs(const std::vector<Variable>& directions);
+  void measure_memory();
+  [[nodiscard]] System::Data& data() { return *system.data_; }
   [[nodiscard]] std::vector<Node> find_mass_pattern();
-  void check_start();
   /// What went wrong in a function from outside, as an error; false: nothing did.
   bool report_outside(const expr::OutsideWatch& watch, int function);
-  void refuse_inertia(const std::vector<double>& l, std::size_t i, std::size_t first, double diagonal,
-                      double left);
   void check_dissipation();
   void warn_unused();
   void collect_switches();
@@ -511,6 +520,10 @@ struct Builder {
   expr::InputMap map;
   System system;
 };
+
+void check_start(Builder& builder);  ///< start_check.cpp
+/// `reads`: by variable, whether the rates read it. relation_assembly.cpp
+void assemble_relations(Builder& builder, const std::vector<bool>& reads);
 
 /// " (did you mean 'x'?)" or nothing.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);

@@ -64,7 +64,7 @@ Compiled Builder::build() {
   if (sound()) check_structure();
   if (sound()) assemble();
   if (sound()) {
-    check_start();
+    check_start(*this);
     if (!report_outside(watch, watch.failed()) && !sound()) report_outside(watch, watch.not_a_number());
   }
   if (sound()) check_dissipation();
