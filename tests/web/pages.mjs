@@ -178,6 +178,45 @@ async function watched() {
   }
 }
 
+/** After the last of infinitely many impacts a body slips or sticks as its impacts have left it: the drawing has the colour of that. The legend has a little of every colour. */
+async function afterAccumulation() {
+  const colours = { slips: [0x00, 0x72, 0xb2], sticks: [0xd5, 0x5e, 0x00], closed: [0x00, 0x9e, 0x73] };
+  for (const [mu, expected] of [
+    [0.02, "slips"],
+    [0.9, "sticks"],
+  ]) {
+    const name = `after-${expected}`;
+    writeFileSync(
+      join(folder, `${name}.toml`),
+      `format = 1\n[coordinates]\nx = { velocity = 1.5 }\ny = 0.5\n[energy]\nkinetic = "x'^2 + y'^2"\npotential = "2*9.81*y"\n[[contact]]\nname = "floor"\ngap = "y"\nslip = "x'"\nfriction = ${mu}\nimpact = 0.6\n[[draw]]\nshape = "circle"\nat = ["x", "y+0.1"]\nradius = 0.1\nof = "floor"\n[run]\nuntil = 2\n`,
+    );
+    judder("run", `${name}.toml`, "-o", name, "--report");
+    const { page, context } = await open(`${name}/report.html`);
+    await page.$eval(".player input", (slider) => {
+      slider.value = slider.max;
+      slider.dispatchEvent(new Event("input"));
+    });
+    await page.waitForTimeout(150);
+    const counts = await page.$eval(
+      ".stage canvas",
+      (canvas, wanted) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const near = ([r, g, b]) => {
+          let count = 0;
+          for (let i = 0; i < data.length; i += 4)
+            if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 20) ++count;
+          return count;
+        };
+        return Object.fromEntries(Object.entries(wanted).map(([key, value]) => [key, near(value)]));
+      },
+      colours,
+    );
+    const others = Object.keys(colours).filter((key) => key !== expected);
+    check(`after an accumulation a body that ${expected} is drawn so`, others.every((key) => 2 * counts[key] < counts[expected]), JSON.stringify(counts));
+    await context.close();
+  }
+}
+
 /** Figures and films by the browser; what is missing is said. */
 async function otherFormats() {
   judder("run", gallery("bouncing-ball"), "-o", "ball");
@@ -199,4 +238,4 @@ async function otherFormats() {
   check("what is missing is said", judderWith({ PATH: "/nowhere" }, "plot", "ball", "--animate", "ball.mp4").includes("apt install chromium"));
 }
 
-await run([watched, otherFormats, pressPage, severalRuns, hostile, longRun, brokenFolders]);
+await run([watched, otherFormats, afterAccumulation, pressPage, severalRuns, hostile, longRun, brokenFolders]);

@@ -169,9 +169,14 @@ export interface Phase {
   status: "open" | "stick" | "slip+" | "slip-" | "slip" | "closed" | "held";
 }
 
-function next(status: Phase["status"], kind: string, detail: string): Phase["status"] {
+function slipOf(detail: string): Phase["status"] | undefined {
+  return detail.split(" ").find((w) => w === "stick" || w.startsWith("slip")) as Phase["status"] | undefined;
+}
+
+/** `struck`: what the last impact of the element has left of its slip. An accumulation does not say it, and goes on as its impacts did. */
+function next(status: Phase["status"], kind: string, detail: string, struck: Phase["status"] | undefined): Phase["status"] {
   const words = detail.split(" ");
-  const slip = words.find((w) => w === "stick" || w.startsWith("slip")) as Phase["status"] | undefined;
+  const slip = slipOf(detail);
   switch (kind) {
     case "lift-off":
       return "open";
@@ -186,7 +191,7 @@ function next(status: Phase["status"], kind: string, detail: string): Phase["sta
     case "reversal":
       return detail.startsWith("+") ? "slip+" : detail.startsWith("-") ? "slip-" : "slip";
     case "accumulation":
-      return slip ?? (status === "open" ? "closed" : status);
+      return status === "open" ? (struck ?? "closed") : status;
     default:
       return status;
   }
@@ -198,12 +203,14 @@ export function phases(run: Run): Map<string, Phase[]> {
   const begin = run.t.length > 0 ? run.t[0] : 0;
   const end = run.t.length > 0 ? run.t[run.t.length - 1] : 0;
   for (const [name, status] of Object.entries(run.start)) out.set(name, [{ from: begin, to: end, status: status as Phase["status"] }]);
+  const struck = new Map<string, Phase["status"] | undefined>();
   const e = run.events;
   for (let i = 0; i < e.time.length; ++i) {
     const list = out.get(e.where[i]);
     if (!list) continue;
     const last = list[list.length - 1];
-    const status = next(last.status, e.kind[i], e.detail[i]);
+    if (e.kind[i] === "impact") struck.set(e.where[i], slipOf(e.detail[i]));
+    const status = next(last.status, e.kind[i], e.detail[i], struck.get(e.where[i]));
     if (status === last.status) continue;
     last.to = e.time[i];
     if (last.to === last.from) list.pop();
