@@ -477,7 +477,7 @@ struct Builder {
   };
   std::vector<WatchDraft> watches;
 
-  // --- the System (assemble.cpp, checks.cpp) ---
+  // --- the System (assemble.cpp, checks.cpp; relation_assembly.cpp and start_check.cpp below) ---
   void check_structure();
   void assemble();
   void count_places();
