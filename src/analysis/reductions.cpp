@@ -576,6 +576,9 @@ bool Reducer::hides(double from, double to) {
 }
 
 bool Reducer::follows(double from, double to, engines::Along& motion) {
+  // What times may be off by, as a share of the piece: close to a pole steps get as short as that.
+  constexpr double kTimeRounding = 64 * std::numeric_limits<double>::epsilon();
+  const double late = kTimeRounding * std::max(std::abs(from), std::abs(to)) / (to - from);
   for (const double theta : kCheck) {
     const engines::ToldPoint* const told = motion.at(from + theta * (to - from));
     if (told == nullptr) return true;
@@ -592,7 +595,7 @@ bool Reducer::follows(double from, double to, engines::Along& motion) {
       double& size = sizes_[i];
       size = std::max({size, std::abs(least), std::abs(most)});
       const double error = std::abs(interpolate(static_cast<int>(i), theta) - now_[i]);
-      if (error > kFollows * (most - least) + kRounding * size &&
+      if (error > (kFollows + late) * (most - least) + kRounding * size &&
           error * (to - from) > kNegligible * size * step_ && asks_halving(i))
         return false;
     }
