@@ -81,6 +81,8 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
     may_be_sided_ = may_be_sided_ || (layout.switches > 0 && relation.tangents == 1 &&
                                       !relation.smooth_friction && (!relation.law_constant || dry_.any()));
   rested_.resize(relations);
+  turned_.resize(relations);
+  was_direction_.resize(tangents);
   blocks_.reserve(2 * relations);
   feeds_.reserve(static_cast<std::size_t>(most_feeds));
   block_relation_.reserve(2 * relations);
@@ -140,6 +142,7 @@ double StepContacts::drive_of(const Slot& slot) const {
 
 void StepContacts::take_rows(const Mode& mode, const double* velocity) {
   double* const direction = work_.in.data() + system_.layout().direction();
+  std::fill(turned_.begin(), turned_.end(), std::uint8_t{0});
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     was_open_[r] = mode.normal[r] == NormalStatus::open ? 1 : 0;
@@ -150,6 +153,7 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
       const int number = relation.first_tangent + j;
       const double slip = rows.tangent[j].drive + rows.tangent[j].w.dot(velocity);
       slip_[number] = slip;
+      was_direction_[number] = judder::engines::direction(mode.tangent[number]);
       rests = rests && (mode.tangent[number] == TangentStatus::stick || slip == 0);
       // A law that depends on the speed sees |γ| as σ γ: an open contact has no σ yet.
       if (mode.tangent[number] == TangentStatus::free || direction[number] * slip < 0) {
@@ -308,6 +312,13 @@ void StepContacts::list_blocks(const StepLaw& law) {
       own.load = law.kappa * rows.base;
     }
     if (completing_) own.mu = first_mu_[r];
+    // What a turned slip was given at the beginning of the step is sought once more, with the load that it had.
+    if (turned_[r] != 0 && remembered_time_ > 0) {
+      double load = rows.base;
+      for (std::size_t k = 0; k < relation.feeds.size(); ++k)
+        load += rows.factors[k] * std::abs(remembered_normal_[relation.feeds[k]]);
+      own.load += remembered_time_ * std::max(load, 0.0);
+    }
     if (may_be_sided_ && rested_[r] != 0 && sided_[r] != 0 && own.mu > 0)
       own.load += law.kappa * own_dry_force(r) / own.mu;
     const int slips = own.smooth ? 0 : relation.tangents;
@@ -471,46 +482,70 @@ Status StepContacts::solve_general() {
   std::copy(result.impulse.begin(), result.impulse.end(), impulse_.begin());
   std::copy(result.velocity.begin(), result.velocity.end(), u_.begin());
   std::copy(result.contacts.begin(), result.contacts.end(), found_.begin());
-  classify();
+  classify(result.sizes);
   return {};
 }
 
-// Normal impulses of a step with an impact turn this slip by themselves.
-bool StepContacts::turned_by_impact(std::size_t at, double slip) const {
-  bool strikes = false;
-  double change = 0;
-  const std::size_t rows = row_slot_.size();
-  for (std::size_t i = 0; i < rows; ++i) {
-    const Slot& slot = slots_[row_slot_[i]];
-    if (slot.tangent >= 0 || impulse_[i] == 0) continue;
-    const bool contact = system_.relations()[slot.relation].kind == RelationKind::contact;
-    strikes = strikes || (contact && this->strikes(slot.relation));
-    change += W_[at * rows + i] * impulse_[i];
-  }
-  return strikes && (slip + change) * slip <= 0;
+// The slip of a component at the beginning of the step. Of one component it is the side on which it was: the drive has that of the end.
+double StepContacts::slip_before(const StepBlock& block, int number) const {
+  return block.slips == 1 && was_direction_[number] != 0 ? was_direction_[number] : slip_[number];
 }
 
-// A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say.
+// Normal impulses of a step with an impact turn this slip by themselves.
+bool StepContacts::turned_by_impact(const StepBlock& block, std::size_t at, int first) const {
+  bool strikes = false;
+  double along = 0;
+  const std::size_t rows = row_slot_.size();
+  for (int c = 0; c < block.slips; ++c) {
+    double after = slip_[first + c];
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Slot& slot = slots_[row_slot_[i]];
+      if (slot.tangent >= 0 || impulse_[i] == 0) continue;
+      const bool contact = system_.relations()[slot.relation].kind == RelationKind::contact;
+      strikes = strikes || (contact && this->strikes(slot.relation));
+      after += W_[(at + static_cast<std::size_t>(c)) * rows + i] * impulse_[i];
+    }
+    along += after * slip_before(block, first + c);
+  }
+  return strikes && along <= 0;
+}
+
+// A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say. Where a scheme gives a part of the
+// impulse by the reaction of the beginning, which was against the slip that there was, what holds makes up for that too.
 bool StepContacts::rest_turned() {
   bool any = false;
-  int row = 0;
+  std::size_t row = 0;
+  const std::size_t rows = row_slot_.size();
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
     const int r = block_relation_[b];
-    const auto at = static_cast<std::size_t>(row + (block.kind == StepBlockKind::friction ? 0 : 1));
-    row += block.rows();
+    const std::size_t at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    row += static_cast<std::size_t>(block.rows());
     const model::Relation& relation = system_.relations()[r];
-    if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
+    if (block.slips == 0 || rested_[r] != 0 || relation.smooth_friction) continue;
     // An impact has the coefficient of the slip before it, whatever that becomes.
     if (completing_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
-    const double slip = slip_[relation.first_tangent];
     const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
-    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip < 0)) continue;
-    if (turned_by_impact(at, slip)) continue;
-    rested_[r] = 1;
+    if (!(tangent.mu_static > tangent.mu) && !(remembered_time_ > 0)) continue;
+    double along = 0;
+    for (int c = 0; c < block.slips; ++c)
+      along += u_[at + static_cast<std::size_t>(c)] * slip_before(block, relation.first_tangent + c);
+    if (!(along < 0) || turned_by_impact(block, at, relation.first_tangent)) continue;
+    rested_[r] = turned_[r] = 1;
     any = true;
+    for (int c = 0; remembered_time_ > 0 && c < block.slips; ++c) {
+      const std::size_t i = at + static_cast<std::size_t>(c);
+      carried_[i] = remembered_time_ * remembered_tangent_[relation.first_tangent + c];
+      for (std::size_t k = 0; k < rows; ++k) q_[k] -= W_[k * rows + i] * carried_[i];
+    }
   }
   return any;
+}
+
+void StepContacts::remember(double time, std::span<const double> normal, std::span<const double> tangent) {
+  remembered_time_ = time;
+  remembered_normal_ = normal;
+  remembered_tangent_ = tangent;
 }
 
 double StepContacts::load_of(std::size_t b, std::size_t at) const {
@@ -559,14 +594,9 @@ bool StepContacts::rest_sided() {
 
 // Stick and slip by the numbers of the answer: where a limit is below the residual that is allowed, every impulse within it is one, and what slides must not be
 // taken for what stands.
-void StepContacts::classify() {
+void StepContacts::classify(std::span<const double> sizes) {
   constexpr double kInside = 1e-9, kStands = 1e-7, kZero = 16 * std::numeric_limits<double>::epsilon();
   const auto n = row_slot_.size();
-  double size = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double d = W_[i * n + i];
-    if (d > 0) size = std::max(size, std::abs(q_[i]) / std::sqrt(d));
-  }
   std::size_t row = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
@@ -586,7 +616,7 @@ void StepContacts::classify() {
       force = elementary::hypot(force, impulse_[i]);
       speed = elementary::hypot(speed, u_[i]);
       terms += std::abs(q_[i]);
-      scale = std::max(scale, std::sqrt(std::max(W_[i * n + i], 0.0)) * size);
+      scale = std::max(scale, sizes[i]);
       for (std::size_t j = 0; j < n; ++j) terms += std::abs(W_[i * n + j] * impulse_[j]);
     }
     const bool stands = force < limit * (1 - kInside) ? speed <= kStands * scale : speed <= kZero * terms;
@@ -647,14 +677,14 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   for (std::size_t i = 0; completing_ && i < rows; ++i) {
     for (std::size_t j = 0; j < rows; ++j) q_[i] -= W_[i * rows + j] * carried_[j];
   }
-  const std::size_t turns = may_be_sided_ ? 2 + blocks_.size() : 2;
+  const std::size_t turns = (may_be_sided_ ? 2 : 1) * (blocks_.size() + 1);
   for (std::size_t turn = 0; turn < turns; ++turn) {
     if (!solve_single()) {
       Status status = solve_general();
       if (!status.ok()) return status;
     }
     const bool sided = may_be_sided_ && rest_sided();
-    if (!(turn == 0 && rest_turned()) && !sided) break;
+    if (!rest_turned() && !sided) break;
     list_blocks(law);
   }
   check_unique();

@@ -9,7 +9,7 @@
 //     position   all contacts:  0 ≤ (g(q₁) + e g₋)/c ⟂ p_N ≥ 0,  q₁ = q̂ + c ξ                             (θ, Newmark, Paoli-Schatzman)
 //
 // Friction is Coulomb's law between impulse and slip velocity of the step; its coefficient is that of the slip at the beginning of the step, and the static one
-// where the row was at rest. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
+// where the row was at rest, or where its slip would turn in the step. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
 // that of the direction in which it is pushed beyond it. What forces of switches hold beside it is in dry_forces.hpp. Smooth laws are explicit: p_T = −κ(γ) p_N.
 //
 // An impact of Paoli and Schatzman's schemes takes two steps: in which of them the gap is met says how much of the impulse is given in the first one. Its friction
@@ -74,6 +74,9 @@ class StepContacts {
   /// for the relations that were chosen; contacts that separate have no reaction. Reactions are in normal() and tangent(). `mass` holds the factors of M,
   /// n × n; `step` is the time in which a velocity counts as more than rounding. Rows and velocities are those of take_rows.
   [[nodiscard]] Status accelerate(double step, const double* velocity, StepMatrix& mass, double* a);
+
+  /// The scheme has given these reactions, by relation and by tangential row, for this time before it asks for the rest of the impulses of the step.
+  void remember(double time, std::span<const double> normal, std::span<const double> tangent);
 
   /// Solves for the impulses and adds X p to ξ (and to the states behind it). `lu` holds the factors of A, of this size.
   [[nodiscard]] Status solve(const StepLaw& law, std::span<const double> gap,
@@ -173,14 +176,16 @@ class StepContacts {
   void assemble();
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
-  [[nodiscard]] bool turned_by_impact(std::size_t at, double slip) const;
+  [[nodiscard]] double slip_before(const contact::StepBlock& block, int number) const;
+  [[nodiscard]] bool turned_by_impact(const contact::StepBlock& block, std::size_t at, int first) const;
   [[nodiscard]] bool rest_turned();
   void take_rest_limits(const Mode& mode);
   [[nodiscard]] bool rest_sided();
   [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
   [[nodiscard]] double own_coefficient(int relation) const;
   [[nodiscard]] double own_dry_force(int relation) const;
-  void classify();
+  /// `sizes`: of the rows, as velocities.
+  void classify(std::span<const double> sizes);
   void check_unique();
   void take_impulses(double* xi, int size);
 
@@ -199,6 +204,11 @@ class StepContacts {
   std::vector<double> approach_, slip_;  ///< velocities before: by relation, by tangential row
   std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
   std::vector<std::uint8_t> was_open_, rested_;
+  std::vector<std::uint8_t> turned_;   ///< by relation: its slip has turned within the step
+  std::vector<double> was_direction_;  ///< by tangential row: of the slip at the beginning of the step
+  // reactions of the beginning of the step, of which a scheme makes a part of the impulse
+  double remembered_time_ = 0;
+  std::span<const double> remembered_normal_, remembered_tangent_;
   // coefficients of rows at rest that depend on the direction
   RestLaws rest_laws_;
   DryForces dry_;
