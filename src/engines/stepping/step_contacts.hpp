@@ -16,9 +16,10 @@
 // is found for both together. With p' the impulses of the first step,
 //
 //     first     the laws of friction and of velocity constraints are about the velocity after the step, not about the mean of both
-//     second    the same laws between p' + p and the velocity after the impact, with the coefficients and the restitution that it began with
+//     second    the same laws between p' + p and the velocity after the impact, with the coefficients and the restitution that it began with, and the
+//               known loads of both steps
 //
-// so that what comes out is the impact of Moreau's law, 0 ≤ γ_N⁺ + e γ_N⁻ ⟂ P_N ≥ 0 and −P_T ∈ μ P_N ∂|γ_T⁺|, P = p' + p, whatever the phase.
+// for the rows that couple to the contacts that were met, so that what comes out is the impact of Moreau's law, 0 ≤ γ_N⁺ + e γ_N⁻ ⟂ P_N ≥ 0 and −P_T ∈ μ P_N ∂|γ_T⁺|, P = p' + p, whatever the phase.
 //
 // A single planar contact is solved in closed form (four branches, the signs of the slips tested); everything else by contact::solve_one_step, started from
 // the impulses of the step before.
@@ -112,7 +113,7 @@ class StepContacts {
   [[nodiscard]] double first_tangent(int number) const;
   void save_impact(std::vector<double>& out) const;
   [[nodiscard]] std::size_t saved_impact_size() const {
-    return 1 + first_.size() + first_mu_.size() + first_e_.size() + half_.size() + ended_.size();
+    return 1 + first_.size() + 3 * first_mu_.size() + 3 * half_.size();
   }
   void load_impact(std::span<const double> saved);
   /// The impulses of this step are not the only ones, and how many other motions there are.
@@ -169,6 +170,7 @@ class StepContacts {
   void list_blocks(const StepLaw& law);
   void settle_doubtful();
   [[nodiscard]] bool strikes(int relation) const;
+  void find_sharing();
   [[nodiscard]] bool approached(int relation, const double* velocity) const;
   void add_block(contact::StepBlockKind kind, int relation, int slips);
   void find_free(const StepLaw& law, std::span<const double> gap, std::span<const double> gap_before,
@@ -242,8 +244,9 @@ class StepContacts {
       ended_;  ///< by relation: met two steps before; its restitution holds for the gap of the step between
   std::vector<double> first_,
       carried_;  ///< impulses of the first step by slot; the same by row of the problem
-  std::vector<double> first_mu_, first_e_;  ///< by relation: of the first step
-  std::vector<double> restitution_;         ///< by relation: e of this step
+  std::vector<double> first_mu_, first_load_, first_e_;  ///< by relation: of the first step
+  std::vector<std::uint8_t> shares_;  ///< by relation: it has a part in the impact that goes on
+  std::vector<double> restitution_;   ///< by relation: e of this step
   std::vector<double>
       share_;  ///< by tangential row, while accelerations are sought: of its load, against the slip; 0 at rest
   std::vector<double> kept_;  ///< by slot: drive, then its row and its push at the touched coordinates

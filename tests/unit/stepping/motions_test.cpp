@@ -103,5 +103,129 @@ until = 3
   }
 }
 
+// A ball that bounces beside a block is none of its business, and neither is what rests.
+TEST(Beside, BouncesLeaveAFrictionAlone) {
+  const double place = 3 - 0.2 * 9 + 0.8 / 3 * (3 - std::sin(9.0) / 3);
+  const TestModel sliding = driven("y = 0.05\n", " + y'^2/2\"\npotential = \"9.81*y",
+                                   "[[contact]]\nname = \"w\"\ngap = \"y\"\nimpact = 0.95\n");
+  const TestModel resting = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0.05
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y - 0.3*x"
+[[friction]]
+name = "f"
+slip = "x'"
+normal = 1
+law = 0.4
+[[contact]]
+name = "w"
+gap = "y"
+impact = 0.95
+[run]
+until = 3
+)toml");
+  for (const char* engine : {"moreau", "paoli-schatzman", "rk4"}) {
+    for (const double h : {1e-2, 1e-3}) {
+      const simulate::Result slides = step_to(sliding, engine, h, 3), rests = step_to(resting, engine, h, 3);
+      ASSERT_TRUE(slides.end.status.ok()) << slides.end.status.message;
+      EXPECT_NEAR(last(slides, "x"), place, 2 * h * h) << engine << h;
+      ASSERT_TRUE(rests.end.status.ok()) << rests.end.status.message;
+      EXPECT_EQ(last(rests, "x"), 0) << engine << h;
+      EXPECT_GT(rests.data.events.size(), 5u);
+    }
+  }
+}
+
+// A belt that starts at once leaves the block on it behind: friction takes it along, and so it is where a belt turns.
+TEST(Belts, ThatJumpLeaveBehindWhatRestsOnThem) {
+  const TestModel starts = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name = "belt"
+slip = "x' - 1.5*step(t-0.5) + 2*step(t-1)"
+normal = 9.81
+law = 0.2
+[run]
+until = 2
+)toml");
+  // 1.962 t from 0.5 to 1, then -1.962 t until it has the speed of the belt, -0.5
+  const double a = 0.2 * 9.81, speed = 0.5 * a, slows = (speed + 0.5) / a;
+  const double place = a * 0.125 + speed * slows - 0.5 * a * slows * slows - 0.5 * (1 - slows);
+  for (const char* engine : {"rk4", "rk4-zabuga", "moreau"}) {
+    for (const long steps : {200L, 1999L, 20000L}) {
+      const double h = 2.0 / static_cast<double>(steps);
+      const simulate::Result run = step_run(starts, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+      EXPECT_NEAR(last(run, "x"), place, 4 * h) << engine << h;
+      EXPECT_EQ(last(run, "x'"), -0.5) << engine << h;
+    }
+  }
+  // A belt whose speed has a kink, and one that is continuous where its side changes, carry on what rests on them.
+  for (const char* drive : {"abs(t-0.5)", "step(t-0.5)*(t-0.5)"}) {
+    const TestModel follows =
+        text_model(std::string("[coordinates]\nx = { velocity = ") + (drive[0] == 'a' ? "0.5" : "0") +
+                   " }\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = \"belt\"\nslip = \"x' - " +
+                   drive + "\"\nnormal = 9.81\nlaw = 0.2\n[run]\nuntil = 2\n");
+    for (const char* engine : {"rk4", "rk4-zabuga"}) {
+      for (const long steps : {200L, 1999L}) {
+        const double h = 2.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(follows, engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x'"), 1.5, h) << engine << drive << h;
+        for (const engines::Event& event : run.data.events)
+          EXPECT_EQ(event.kind, engines::EventKind::switch_side) << engine << drive << h;
+      }
+    }
+  }
+}
+
+// A plank that falls on both its ends rebounds as it fell, by Moreau's law of both contacts together.
+TEST(Planks, FallOnBothEndsAtOnce) {
+  const TestModel plank = text_model(R"toml(
+[coordinates]
+y = { start = 1 }
+a = 0
+x = { velocity = 1 }
+[energy]
+kinetic = "(y'^2 + 0.3*a'^2 + x'^2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "left"
+gap = "y - sin(a)"
+slip = "x'"
+friction = 0.02
+impact = 0.5
+[[contact]]
+name = "right"
+gap = "y + sin(a)"
+slip = "x'"
+friction = 0.02
+impact = 0.5
+[run]
+until = 1.1
+)toml");
+  const double falls = std::sqrt(2 / 9.81), speed = 9.81 * falls, hop = speed / 9.81,
+               rest = 1.1 - falls - hop;
+  const double place = 0.25 * speed * rest - 0.5 * 9.81 * rest * rest;
+  const double slides = 1 - 0.02 * 1.5 * speed - 0.02 * 0.75 * speed;
+  for (const char* engine : {"rk4", "rk4-zabuga", "moreau"}) {
+    for (const long steps : {121L, 1200L, 9001L}) {
+      const double h = 1.1 / static_cast<double>(steps);
+      const simulate::Result run = step_run(plank, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+      EXPECT_NEAR(last(run, "y"), place, 12 * h) << engine << h;
+      EXPECT_NEAR(last(run, "a"), 0, 1e-12) << engine << h;
+      EXPECT_NEAR(last(run, "a'"), 0, 1e-12) << engine << h;
+      EXPECT_NEAR(last(run, "x'"), slides, h) << engine << h;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
