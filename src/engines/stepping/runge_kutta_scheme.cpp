@@ -371,6 +371,22 @@ void RungeKuttaScheme::stop_turned(Mode& mode) {
   }
 }
 
+// A slip that a row brings to rest with itself, as two that stand make a third one stand, has come to its end, too.
+void RungeKuttaScheme::stop_together(StepState& state) {
+  constexpr double kStands = 1e-10;  // of the slip at the beginning of the step
+  load(state);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (direction(state.mode.tangent[number]) * slip_before_[number] <= 0) continue;
+      if (std::abs(slip_of(r, j)) > kStands * std::abs(slip_before_[number])) continue;
+      state.mode.tangent[number] = TangentStatus::stick;
+      fresh_[number] = 1;
+    }
+  }
+}
+
 // Slips that an impact has turned have not come to their end: the velocities behind it are those to compare with.
 void RungeKuttaScheme::take_slips_behind(StepState& state) {
   load(state);
@@ -414,6 +430,7 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     std::copy(state.y.begin(), state.y.end(), y_.begin());
     if (!motion_.project(state.t, y_.data(), true)) return failed(state);
     std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
+    stop_together(state);
   }
   if (Status status = decide(state); !status.ok()) return status;
   if (keeps) {

@@ -69,6 +69,7 @@ class RungeKuttaScheme final : public Scheme {
   void take_sides(Mode& mode);
   void turn_by_slip(Mode& mode);
   void stop_turned(Mode& mode);
+  void stop_together(StepState& state);
   void take_slips_behind(StepState& state);
   void take_sides_ahead(StepState& state);
   [[nodiscard]] double slip_of(int relation, int tangent);

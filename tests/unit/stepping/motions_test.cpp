@@ -227,5 +227,47 @@ until = 1.1
   }
 }
 
+// Two masses at rest make a joint between them rest as well: what it holds then is not what it had in slip. Nothing moves any more at 4.
+TEST(Joints, ComeToRestTogether) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = { velocity = 1 }
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "x'"
+value = "-0.25*step(t-4)"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 1
+law = 0.2
+[[friction]]
+name = "b"
+slip = "y'"
+normal = 1
+law = 0.25
+[[friction]]
+name = "c"
+slip = "x' + y'"
+normal = 1
+law = 0.1
+[run]
+until = 5
+)toml");
+  for (const char* engine : {"rk4", "rk4-zabuga", "moreau"}) {
+    for (const long steps : {500L, 1777L, 5000L}) {
+      const double h = 5.0 / static_cast<double>(steps);
+      const simulate::Result run = step_run(model, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+      EXPECT_NEAR(last(run, "x"), 0, 1e-12) << engine << h;
+      EXPECT_NEAR(last(run, "y"), 1 / 0.7, h) << engine << h;
+      EXPECT_EQ(last(run, "x'"), 0) << engine << h;
+      EXPECT_EQ(last(run, "y'"), 0) << engine << h;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace judder
