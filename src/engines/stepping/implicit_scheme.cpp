@@ -78,6 +78,7 @@ std::string ImplicitScheme::begin(const EngineOptions& options, double step) {
   step_ = step;
   numbers_ = read_(options);
   on_indeterminate_ = options.on_indeterminate;
+  on_painleve_ = options.on_painleve;
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   contacts_.start();
   ends_.start();
@@ -526,6 +527,11 @@ Status ImplicitScheme::finish(StepState& state, double to, StepReport& report) {
             {},
             "the step from here has " + std::to_string(contacts_.solutions()) +
                 " solutions: " + contacts_.solutions_text() + "; a shorter step may have one"};
+  if (const int r = contacts_.paradox(); r >= 0 && on_painleve_ != OnPainleve::tangential_impact)
+    return {Reason::inconsistent, state.t, system_.relations()[r].place,
+            "no finite reaction lets this contact go on slipping: k = " + to_text(contacts_.paradox_k(), 6) +
+                ", a = " + to_text(contacts_.paradox_a(), 6) +
+                "; with on_painleve = \"tangential-impact\" an impulse ends the slip"};
   contacts_.write_mode(state.mode);
   if (joins_impacts()) {
     // What is met closes, or rebounds, at the end of the second step.

@@ -524,6 +524,7 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   complementarity_ = cone_ = 0;
   position_ = law.position;
   after_ = law.after;
+  paradox_ = -1;
   list_blocks(law);
   if (blocks_.empty()) return {};
   find_responses(lu, size);
@@ -539,6 +540,7 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   for (std::size_t i = 0; completing_ && i < rows; ++i) {
     for (std::size_t j = 0; j < rows; ++j) q_[i] -= W_[i * rows + j] * carried_[j];
   }
+  find_paradox(law);
   const std::size_t turns = (may_be_sided_ ? 2 : 1) * (blocks_.size() + 1);
   for (std::size_t turn = 0; turn < turns; ++turn) {
     if (!solve_single()) {

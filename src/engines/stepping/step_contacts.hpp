@@ -120,6 +120,10 @@ class StepContacts {
   [[nodiscard]] int solutions() const { return solutions_; }
   [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }
   [[nodiscard]] int iterations() const { return iterations_; }
+  /// The relation that no finite reaction lets go on slipping in this step; -1: none. Then its normal acceleration is k λ_N + a.
+  [[nodiscard]] int paradox() const { return paradox_; }
+  [[nodiscard]] double paradox_k() const { return paradox_k_; }
+  [[nodiscard]] double paradox_a() const { return paradox_a_; }
 
   /// Largest errors of the laws in the last solve: u_N p_N / κ-free complementarity, friction beyond its cone; in the units of the rows.
   [[nodiscard]] double complementarity() const { return complementarity_; }
@@ -189,6 +193,7 @@ class StepContacts {
   /// `sizes`: of the rows, as velocities.
   void classify(std::span<const double> sizes);
   void check_unique();
+  void find_paradox(const StepLaw& law);
   void take_impulses(double* xi, int size);
 
   const model::System& system_;
@@ -253,7 +258,8 @@ class StepContacts {
   std::vector<int> kept_begin_;
   bool accelerating_ = false;
   bool any_ = false, any_impulse_ = false, position_ = false, doubtful_ = false;
-  int solutions_ = 1, iterations_ = 0;
+  int solutions_ = 1, iterations_ = 0, paradox_ = -1;
+  double paradox_k_ = 0, paradox_a_ = 0;
   std::string solutions_text_;
   double complementarity_ = 0, cone_ = 0;
 };

@@ -48,6 +48,32 @@ void StepContacts::take_rest_limits(const Mode& mode) {
   iterations_ = 0;
 }
 
+// Painlevé: a closed contact that slips and that nothing else acts on has γ_N = k p_N + q along its slip. With k ≤ 0 and q < 0 no reaction, however large, lets
+// the slip go on; what solves the step then is an impulse that stops it, or turns it, at every length of the step.
+void StepContacts::find_paradox(const StepLaw& law) {
+  if (law.position) return;
+  const std::size_t rows = row_slot_.size();
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const std::size_t n = row, t = row + 1;
+    row += static_cast<std::size_t>(block.rows());
+    const int r = block_relation_[b];
+    if (block.kind != StepBlockKind::contact || block.slips != 1 || block.load != 0) continue;
+    if (was_open_[r] != 0 || rested_[r] != 0 || !(q_[n] < 0)) continue;
+    const double slip = slip_before(block, system_.relations()[r].first_tangent);
+    const double k = W_[n * rows + n] - (slip > 0 ? block.mu : -block.mu) * W_[n * rows + t];
+    if (k > 0) continue;
+    bool alone = true;
+    for (std::size_t i = 0; alone && i < rows; ++i)
+      alone = i == n || i == t || (W_[n * rows + i] == 0 && W_[t * rows + i] == 0);
+    if (!alone) continue;
+    paradox_ = r;
+    paradox_k_ = k;
+    paradox_a_ = q_[n] / law.kappa;
+  }
+}
+
 void StepContacts::remember(double time, std::span<const double> normal, std::span<const double> tangent) {
   remembered_time_ = time;
   remembered_normal_ = normal;

@@ -269,5 +269,41 @@ until = 5
   }
 }
 
+// With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
+TEST(Painleve, IsNoStepThatIsSilent) {
+  const auto block = [](const std::string& friction, const std::string& way) {
+    return text_model(
+        "[coordinates]\nx = { velocity = -1 }\ny = 0\n[matrices]\nmass = [[1, 0.9], [0.9, 1]]\nload = [0, "
+        "\"-1\"]\n"
+        "[[contact]]\nname = \"c\"\ngap = \"y\"\nslip = \"x'\"\nfriction = " +
+        friction + "\n[run]\nuntil = 0.5\non_painleve = \"" + way + "\"\n");
+  };
+  for (const double h : {1e-2, 1e-4}) {
+    for (const char* form : {"standard", "printed"}) {
+      const simulate::Result stops = step_to(block("2", "stop"), "moreau", h, 0.5, {{"form", 0, form}});
+      EXPECT_EQ(stops.end.status.reason, Reason::inconsistent) << form;
+      EXPECT_EQ(stops.end.status.time, 0);
+      EXPECT_NE(stops.end.status.message.find("k = -4.21053, a = -5.26316"), std::string::npos)
+          << stops.end.status.message;
+      // An impulse that ends the slip: x' = 0 at once.
+      const simulate::Result goes =
+          step_to(block("2", "tangential-impact"), "moreau", h, 0.5, {{"form", 0, form}});
+      EXPECT_TRUE(goes.end.status.ok()) << goes.end.status.message;
+      EXPECT_NEAR(cell(goes, 1, "x'"), 0, 1e-12) << form;
+      // k = 0 is at friction 1/0.9.
+      EXPECT_TRUE(step_to(block("1.11", "stop"), "moreau", h, 0.5, {{"form", 0, form}}).end.status.ok());
+      EXPECT_FALSE(step_to(block("1.12", "stop"), "moreau", h, 0.5, {{"form", 0, form}}).end.status.ok());
+    }
+  }
+  // The rod of the gallery comes to its paradox, or misses it, where the event engine does.
+  for (const char* variant : {"flat", "low", "high", "steep", "smooth", "rough", "forward"}) {
+    const TestModel rod = gallery_model("painleve-rod", {variant});
+    const simulate::Result steps = step_to(rod, "moreau", 1e-4, 0.3);
+    const simulate::Result events = simulate::simulate(rod.system, rod.options, "event");
+    EXPECT_EQ(steps.end.status.reason, events.end.status.reason) << variant << steps.end.status.message;
+    EXPECT_NEAR(steps.end.status.time, events.end.status.time, 1e-3) << variant;
+  }
+}
+
 }  // namespace
 }  // namespace judder
