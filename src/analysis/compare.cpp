@@ -64,9 +64,11 @@ StepErrors step_errors(const model::System& system, const MemorySink& reference,
   for (std::size_t i = 0; i < reference.rows(); ++i) {
     if (reference.kinds[i] == engines::RowKind::before) continue;
     const double time = reference.cell(i, 0);
-    while (j < run.rows() && run.cell(j, 0) < time) ++j;
+    // Grids of different steps round their times differently.
+    const double same = 4 * std::numeric_limits<double>::epsilon() * std::abs(time);
+    while (j < run.rows() && run.cell(j, 0) < time - same) ++j;
     if (j == run.rows()) break;
-    if (run.cell(j, 0) != time) continue;
+    if (run.cell(j, 0) > time + same) continue;
     if (count == 0) first_time = last_time = time;
     for (std::size_t k = 0; k < n; ++k) {
       const double q = reference.cell(i, 1 + k), v = reference.cell(i, 1 + n + k);
@@ -108,6 +110,21 @@ StepErrors step_errors(const model::System& system, const MemorySink& reference,
 bool fixed_steps(const std::string& engine) {
   const engines::EngineEntry* const entry = engines::find_engine(engine);
   return entry != nullptr && !entry->judged;
+}
+
+// The number of steps of the longest grid of which all others are parts; 0: there is none, or it is too long.
+long common_grid(const model::System& system, const std::vector<double>& steps, double duration) {
+  constexpr long kMostRows = 200'000;
+  constexpr double kMostNumbers = 2e7, kWhole = 1e-9;
+  if (steps.empty()) return 0;
+  const double count = duration / *std::min_element(steps.begin(), steps.end());
+  if (!(count <= kMostRows) || count * (1 + 2.0 * system.layout().integrated()) > kMostNumbers) return 0;
+  const auto whole = [](double x) { return x >= 1 && std::abs(x - std::round(x)) <= kWhole * x; };
+  for (const double step : steps) {
+    const double own = duration / step;
+    if (!whole(own) || !whole(std::round(count) / std::round(own))) return 0;
+  }
+  return std::lround(count);
 }
 
 CompareRow run_row(const model::System& system, const engines::EngineOptions& options, int repeats,
@@ -204,10 +221,25 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
         error_of(system, difference(system, reference, coarser), best.until - best.from, most_steps));
   }
 
+  // Between its steps a scheme has no order: it is compared where its own steps end, and the reference has rows at all of these instants.
+  const double duration = best.until - best.from;
+  const bool any_fixed = std::any_of(options.engines.begin(), options.engines.end(), fixed_steps);
+  const long grid_steps = any_fixed ? common_grid(system, options.steps, duration) : 0;
+  MemorySink grid(system);
+  if (grid_steps > 0) {
+    best.every = 0;
+    best.samples = grid_steps + 1;
+    best.instants.clear();
+    static_cast<void>(follow(tightness, grid));
+    if (cancelled()) return out;
+  }
+
   for (const std::string& asked : options.engines) {
     if (cancelled()) return out;
     const auto add = [&](const engines::EngineOptions& own, CompareRow row) -> const CompareRow& {
-      out.rows.push_back(run_row(system, own, options.repeats, reference, most_steps, std::move(row)));
+      const bool on_grid = grid_steps > 0 && row.step && fixed_steps(row.engine);
+      out.rows.push_back(
+          run_row(system, own, options.repeats, on_grid ? grid : reference, most_steps, std::move(row)));
       return out.rows.back();
     };
     if (simulate::engine_used(system, asked) == "exact") {  // without tolerance and step
@@ -236,6 +268,11 @@ Comparison compare(const model::System& system, const engines::EngineOptions& ru
     for (const double step : options.steps) {
       if (cancelled()) return out;
       own.step = step;
+      if (fixed && grid_steps > 0) {
+        own.every = 0;
+        own.samples = std::lround(duration / step) + 1;
+        own.instants.clear();
+      }
       const CompareRow& row = add(own, {.engine = asked, .step = step});
       if (!row.problem.empty()) {  // not run, or not to the end
         step_before = 0;

@@ -16,6 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kListed = 32;     // rows of problems whose modes are tried before long iterations
 constexpr int kProvided = 128;  // rows of problems whose Newton matrix is provided before it is needed
 constexpr int kDecided = 400;   // rows of planar problems that are decided by pivoting in the end
+constexpr double kFar = 16;     // contacts that are open by more of their size are out of reach
 
 // The power of two below x; 1 where x is zero, subnormal or negative.
 double power_of_two(double x) {
@@ -107,7 +108,96 @@ double slip_weight(const double* own, const ScaledBlock& block) {
   return block.slips > 0 ? sum / block.slips : 0;
 }
 
-void scale(const OneStepProblem& p, StepMemory& m) {
+// The size of a row is what its velocity is made of, as far as that is known before the answer: its own q, and what comes from rows that
+// couple to it, each at its own size. Contacts that are farther open than what couples to them can close count for themselves alone.
+//
+//     size_k = max(|q_k|, max_l |W_kl| size_l)      (rows scaled by their diagonals)
+//
+// Rows that have nothing to do with one another have sizes of their own, and a heavy or fast body beside a light one does not hide it.
+
+// Lets sizes grow along couplings until they stand. Couplings above one count as one.
+void spread_sizes(StepMemory& m) {
+  constexpr int kRounds = 20;
+  constexpr double kGrown = 1.5;
+  bool grown = m.count > 0;
+  for (int round = 0; grown && round < kRounds; ++round) {
+    grown = false;
+    // Forwards and backwards by turns: a chain is done in two rounds.
+    for (int turn = 0; turn < m.count; ++turn) {
+      const int i = round % 2 == 0 ? turn : m.count - 1 - turn;
+      const ScaledBlock& block = m.blocks[i];
+      for (int e = m.begin[i]; e < m.begin[i + 1]; ++e) {
+        const ScaledBlock& other = m.blocks[m.column[e]];
+        const double* values = m.values.data() + m.value[e];
+        for (int a = 0; a < block.rows; ++a) {
+          const int k = block.first + a;
+          double& size = m.size[k < block.slip ? k : block.slip];
+          for (int b = 0; b < other.rows; ++b) {
+            const int l = other.first + b < other.slip ? other.first : other.slip;
+            if (m.size[l] <= size) continue;
+            const double share =
+                std::min(std::abs(values[a * other.rows + b]) * m.s[k] * m.s[other.first + b], 1.0);
+            if (share * m.size[l] <= size) continue;
+            grown = grown || share * m.size[l] > kGrown * size;
+            size = share * m.size[l];
+          }
+        }
+      }
+    }
+  }
+}
+
+// Rows of normals have a size each, the slips of a block one together, which stands at the first of them.
+void find_sizes(const OneStepProblem& p, StepMemory& m, bool all) {
+  m.any_far = false;
+  const auto own = [&](int k) { return std::abs(p.q[k]) * m.s[k]; };
+  const auto own_slips = [&](const ScaledBlock& block) {
+    double size = 0;
+    for (int c = 0; c < block.slips; ++c) size = std::max(size, own(block.slip + c));
+    return size;
+  };
+  bool any_open = false;
+  for (int i = 0; i < m.count; ++i) {
+    ScaledBlock& block = m.blocks[i];
+    const StepBlock& given = p.blocks[i];
+    const bool leads = block.slip > block.first;
+    const bool open = !all && block.kind == StepBlockKind::contact && p.q[block.first] > 0;
+    block.far = open;
+    any_open = any_open || open;
+    if (leads) m.size[block.first] = open ? 0 : own(block.first);
+    // Slips without a limit do nothing to others.
+    const bool rubs = all || (given.mu > 0 && (given.load > 0 || given.feed_size > 0 ||
+                                               (block.kind == StepBlockKind::contact && !open)));
+    if (block.slips > 0) m.size[block.slip] = rubs ? own_slips(block) : 0;
+  }
+  spread_sizes(m);
+  if (any_open) {
+    bool near = false;
+    for (int i = 0; i < m.count; ++i) {
+      ScaledBlock& block = m.blocks[i];
+      if (!block.far) continue;
+      block.far = own(block.first) > kFar * m.size[block.first];
+      if (block.far) continue;
+      near = true;
+      m.size[block.first] = std::max(m.size[block.first], own(block.first));
+      if (block.slips > 0 && p.blocks[i].mu > 0)
+        m.size[block.slip] = std::max(m.size[block.slip], own_slips(block));
+    }
+    if (near) spread_sizes(m);
+  }
+  for (int i = 0; i < m.count; ++i) {
+    const ScaledBlock& block = m.blocks[i];
+    if (block.far) {
+      m.any_far = m.any_far || m.size[block.first] > 0;
+      if (m.size[block.first] == 0) m.size[block.first] = own(block.first);
+    }
+    if (block.slips > 0 && m.size[block.slip] == 0) m.size[block.slip] = own_slips(block);
+    for (int c = 1; c < block.slips; ++c) m.size[block.slip + c] = m.size[block.slip];
+  }
+}
+
+// Powers of two near 1/sqrt(W) of each row, and sizes of rows in the unit that they make.
+void find_units(const OneStepProblem& p, StepMemory& m, bool all) {
   for (int i = 0; i < m.count; ++i) {
     ScaledBlock& block = m.blocks[i];
     const double* own = m.values.data() + block.diagonal;
@@ -123,18 +213,27 @@ void scale(const OneStepProblem& p, StepMemory& m) {
     block.rho_normal = lead == 1 && own[0] > 0 ? 1 / (own[0] * m.s[block.first] * m.s[block.first]) : 0;
     block.rho_slip = weight > 0 ? 1 / (weight * s * s) : 0;
   }
-  double largest = 0;
-  for (int k = 0; k < m.n; ++k) largest = std::max(largest, std::abs(p.q[k] * m.s[k]));
-  m.unit = power_of_two(largest);
-  for (int k = 0; k < m.n; ++k) m.q[k] = p.q[k] * m.s[k] / m.unit;
+  find_sizes(p, m, all);
+}
+
+void scale(const OneStepProblem& p, StepMemory& m) {
+  for (int k = 0; k < m.n; ++k) {
+    const double unit = power_of_two(m.size[k]);
+    m.impulse_unit[k] = m.s[k] * unit;
+    m.velocity_unit[k] = unit / m.s[k];
+    m.q[k] = p.q[k] * m.s[k] / unit;
+  }
   for (int i = 0; i < m.count; ++i) {
     const ScaledBlock& block = m.blocks[i];
+    // How far open a contact is does not matter where nothing reaches it.
+    if (block.far) m.q[block.first] = std::min(m.q[block.first], kFar);
     for (int e = m.begin[i]; e < m.begin[i + 1]; ++e) {
       const ScaledBlock& other = m.blocks[m.column[e]];
       double* values = m.values.data() + m.value[e];
       for (int a = 0; a < block.rows; ++a) {
+        const double row = 1 / m.velocity_unit[block.first + a];
         for (int b = 0; b < other.rows; ++b)
-          values[a * other.rows + b] *= m.s[block.first + a] * m.s[other.first + b];
+          values[a * other.rows + b] *= row * m.impulse_unit[other.first + b];
       }
     }
   }
@@ -148,40 +247,44 @@ void scale_limits(const OneStepProblem& p, StepMemory& m) {
     block.feed = used;
     block.tied = std::isinf(given.mu);
     const double mu = block.tied ? 1 : given.mu;
-    const double s = block.slips > 0 ? m.s[block.slip] : 1;
-    block.base = mu * given.load / (s * m.unit);
-    block.mu = block.kind == StepBlockKind::contact ? mu * m.s[block.first] / s : 0;
+    const double unit = block.slips > 0 ? m.impulse_unit[block.slip] : 1;
+    block.base = mu * given.load / unit;
+    block.mu = block.kind == StepBlockKind::contact ? mu * m.impulse_unit[block.first] / unit : 0;
     if (block.slips > 0) {
       for (int f = given.feed; f < given.feed + given.feed_size; ++f) {
         const int row = p.feeds[f].row;
-        m.feeds[used++] = {row, mu * p.feeds[f].weight * m.s[row] / s};
+        m.feeds[used++] = {row, mu * p.feeds[f].weight * m.impulse_unit[row] / unit};
       }
     }
     block.feed_end = used;
   }
 }
 
-OneStepResidual residual_of(const OneStepProblem& p, int n, std::span<const int> starts,
-                            std::span<const double> r) {
+// Sizes of rows are in units of s; those of the residual are in units of d.
+OneStepResidual residual_of(const OneStepProblem& p, const StepMemory& m, std::span<const double> r) {
   OneStepResidual result;
-  double q_size = 0, r_size = 0, u_size = 0;
-  double worst = 0;
   int first = 0;
+  const int n = m.n;
   const int count = static_cast<int>(p.blocks.size());
   const int stride = p.stride != 0 ? p.stride : n;
-  // Row k of W times r, and the diagonal entry.
-  const auto row_times_r = [&](int i, int k, int own_first, double& diagonal) {
+  // Row k of W times r, what its terms come to, and the diagonal entry.
+  const auto row_times_r = [&](int i, int k, int own_first, double& diagonal, double& terms) {
     double u = p.q[k];
+    terms = std::abs(u);
+    const auto add = [&](double w, double impulse) {
+      u += w * impulse;
+      terms = std::max(terms, std::abs(w * impulse));
+    };
     if (p.W != nullptr) {
-      for (int j = 0; j < n; ++j) u += p.W[static_cast<std::ptrdiff_t>(k) * stride + j] * r[j];
+      for (int j = 0; j < n; ++j) add(p.W[static_cast<std::ptrdiff_t>(k) * stride + j], r[j]);
       diagonal = p.W[static_cast<std::ptrdiff_t>(k) * stride + k];
       return u;
     }
     for (int e = p.begin[i]; e < p.begin[i + 1]; ++e) {
-      const int start = starts[p.column[e]];
+      const int start = m.blocks[p.column[e]].first;
       const int columns = p.blocks[p.column[e]].rows();
       const double* line = p.values + p.value[e] + (k - own_first) * columns;
-      for (int j = 0; j < columns; ++j) u += line[j] * r[start + j];
+      for (int j = 0; j < columns; ++j) add(line[j], r[start + j]);
       if (p.column[e] == i) diagonal = line[k - own_first];
     }
     return u;
@@ -189,28 +292,34 @@ OneStepResidual residual_of(const OneStepProblem& p, int n, std::span<const int>
   for (int i = 0; i < count; ++i) {
     const StepBlock& block = p.blocks[i];
     const int rows = block.rows();
-    double u[4] = {}, weight[4] = {};
-    for (int c = 0; c < rows; ++c) u[c] = row_times_r(i, first + c, first, weight[c]);
-    double block_error = 0;
-    const auto measure = [&](int c, double w) {
-      if (!std::isfinite(r[first + c]) || !std::isfinite(u[c])) block_error = kInfinity;
-      if (!(w > 0)) return;
-      const double d = std::sqrt(w);
-      q_size = std::max(q_size, std::abs(p.q[first + c]) / d);
-      r_size = std::max(r_size, std::abs(r[first + c]) * d);
-      u_size = std::max(u_size, std::abs(u[c]) / d);
+    double u[4] = {}, weight[4] = {}, terms[4] = {};
+    bool finite = true;
+    for (int c = 0; c < rows; ++c) {
+      u[c] = row_times_r(i, first + c, first, weight[c], terms[c]);
+      finite = finite && std::isfinite(r[first + c]) && std::isfinite(u[c]);
+    }
+    // An error of rows that begin with c, their inertia d^2 and the largest of their terms.
+    const auto note = [&](double error, int c, double d, double most) {
+      if (!finite || std::isnan(error)) error = kInfinity;
+      const double size = std::max(m.size[first + c] / (m.s[first + c] * d), std::abs(p.q[first + c]) / d);
+      const double all = std::max(size, most);
+      const double of_q = error == 0 ? 0 : size > 0 ? error / size : kInfinity;
+      const double of_all = error == 0 ? 0 : all > 0 && error < kInfinity ? error / all : kInfinity;
+      result.of_all = std::max(result.of_all, of_all);
+      if (of_q <= result.of_q && result.block >= 0) return;
+      result.of_q = of_q;
+      result.block = i;
     };
     const int lead = rows - block.slips;
     double normal = 0;
     if (lead == 1) {
-      measure(0, weight[0]);
       const double d = weight[0] > 0 ? std::sqrt(weight[0]) : 1;
-      if (block.kind == StepBlockKind::bilateral) {
-        block_error = std::max(block_error, std::abs(u[0]) / d);
-      } else {
+      double error = std::abs(u[0]) / d;
+      if (block.kind != StepBlockKind::bilateral) {
         normal = std::max(0.0, r[first]);
-        block_error = std::max(block_error, std::abs(d * r[first] - std::max(0.0, d * r[first] - u[0] / d)));
+        error = std::abs(d * r[first] - std::max(0.0, d * r[first] - u[0] / d));
       }
+      note(error, 0, d, std::max({std::abs(r[first]) * d, std::abs(u[0]) / d, terms[0] / d}));
     }
     if (block.slips > 0) {
       double w = 0;
@@ -220,9 +329,9 @@ OneStepResidual residual_of(const OneStepProblem& p, int n, std::span<const int>
       for (int f = block.feed; f < block.feed + block.feed_size; ++f)
         load += p.feeds[f].weight * std::abs(r[p.feeds[f].row]);
       const double limit = load > 0 ? block.mu * load * d : 0;
-      double square = 0;
+      double square = 0, most = 0;
       for (int c = lead; c < rows; ++c) {
-        measure(c, w);
+        most = std::max({most, std::abs(r[first + c]) * d, std::abs(u[c]) / d, terms[c] / d});
         const double y = d * r[first + c] - u[c] / d;
         square += y * y;
       }
@@ -233,18 +342,10 @@ OneStepResidual residual_of(const OneStepProblem& p, int n, std::span<const int>
         const double e = size > limit ? d * r[first + c] - y * (limit / size) : u[c] / d;
         sum += e * e;
       }
-      block_error = std::max(block_error, std::sqrt(sum));
-    }
-    if (!(block_error <= worst) || result.block < 0) {
-      worst = block_error;
-      result.block = i;
+      note(std::sqrt(sum), lead, d, most);
     }
     first += rows;
   }
-  if (std::isnan(worst)) worst = kInfinity;
-  const double all = std::max({q_size, r_size, u_size});
-  result.of_q = worst == 0 ? 0 : q_size > 0 ? worst / q_size : kInfinity;
-  result.of_all = worst == 0 ? 0 : all > 0 ? worst / all : kInfinity;
   return result;
 }
 
@@ -282,16 +383,21 @@ void provide(const OneStepProblem& p, StepMemory& m) {
 }
 
 void publish(const OneStepProblem& p, StepMemory& m, OneStepResult& result) {
-  for (int k = 0; k < m.n; ++k) m.impulse[k] = m.best[k] * m.s[k] * m.unit;
+  for (int k = 0; k < m.n; ++k) m.impulse[k] = m.best[k] * m.impulse_unit[k];
   scaled_velocity(m, m.best.data(), m.u.data());
-  for (int k = 0; k < m.n; ++k) m.velocity[k] = m.u[k] * m.unit / m.s[k];
+  for (int k = 0; k < m.n; ++k) m.velocity[k] = m.u[k] * m.velocity_unit[k];
+  for (int i = 0; m.any_far && i < m.count; ++i) {
+    const int k = m.blocks[i].first;
+    if (m.blocks[i].far) m.velocity[k] += p.q[k] - m.q[k] * m.velocity_unit[k];
+  }
   for (int i = 0; i < m.count; ++i) m.contacts[i] = contact_of(m, m.blocks[i], m.best.data(), m.u.data());
   const auto n = static_cast<std::size_t>(m.n);
   result.impulse = {m.impulse.data(), n};
   result.velocity = {m.velocity.data(), n};
   result.contacts = {m.contacts.data(), static_cast<std::size_t>(m.count)};
-  for (int i = 0; i < m.count; ++i) m.starts[i] = m.blocks[i].first;
-  const OneStepResidual residual = residual_of(p, m.n, m.starts, result.impulse);
+  result.sizes = {m.velocity_size.data(), n};
+  for (int k = 0; k < m.n; ++k) m.velocity_size[k] = m.size[k] / m.s[k];
+  const OneStepResidual residual = residual_of(p, m, result.impulse);
   result.residual = residual.of_all;
   result.residual_of_q = residual.of_q;
 }
@@ -360,13 +466,12 @@ void OneStepWorkspace::Memory::resize(int rows, int block_count, std::size_t ent
   grow(contacts, b);
   grow(begin, b + 1);
   grow(block_of, r);
-  grow(starts, b);
   grow(column, entries);
   grow(value, entries);
   grow(values, nonzeros);
   grow(feeds, feed_count);
-  for (std::vector<double>* v :
-       {&q, &s, &x, &best, &u, &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
+  for (std::vector<double>* v : {&q, &s, &size, &impulse_unit, &velocity_unit, &velocity_size, &x, &best, &u,
+                                 &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
     grow(*v, r);
   for (std::vector<int>* v : {&pivot, &place, &last_row, &row_end}) grow(*v, r);
   if (rows > kProvided) return;
@@ -404,18 +509,19 @@ void number_rows(StepMemory& m) {
   }
 }
 
-bool prepare_one_step(const OneStepProblem& p, StepMemory& m) {
+bool prepare_one_step(const OneStepProblem& p, StepMemory& m, bool all) {
   if (!lay_out(p, m)) return false;
   if (!copy_matrix(p, m)) return false;
   for (int k = 0; k < m.n; ++k) {
     if (!std::isfinite(p.q[k])) return false;
   }
+  find_units(p, m, all);
   scale(p, m);
   scale_limits(p, m);
   number_rows(m);
   for (int k = 0; k < m.n; ++k) {
     const double r = p.guess != nullptr ? p.guess[k] : 0.0;
-    m.x[k] = std::isfinite(r) ? r / (m.s[k] * m.unit) : 0.0;
+    m.x[k] = std::isfinite(r) ? r / m.impulse_unit[k] : 0.0;
   }
   return true;
 }
@@ -498,7 +604,7 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   StepMemory& m = workspace.memory();
   provide(problem, m);
   OneStepResult result;
-  if (!prepare_one_step(problem, m)) {
+  if (!prepare_one_step(problem, m, false)) {
     const auto n = static_cast<std::size_t>(problem.rows());
     std::fill_n(m.impulse.begin(), n, 0.0);
     std::copy_n(problem.q, n, m.velocity.begin());
@@ -544,11 +650,26 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   };
   search();
   publish(problem, m, result);
+  // A contact that was thought to be out of reach is not, or the answer is not sure without it: the problem as it stands.
+  const auto reached = [&] {
+    for (int i = 0; i < m.count; ++i) {
+      if (m.blocks[i].far && m.best[m.blocks[i].first] > 0) return true;
+    }
+    return result.residual_of_q > options.tolerance;
+  };
+  if (m.any_far && reached()) {
+    (void)prepare_one_step(problem, m, true);
+    m.best_residual = kInfinity;
+    residual = judge(m);
+    proved = false;
+    search();
+    publish(problem, m, result);
+  }
   // Impulses to start from may be so much larger than those that are needed that nothing is seen beside their rounding: at rest q is zero or next to it.
   const bool started = problem.guess != nullptr &&
                        std::any_of(problem.guess, problem.guess + m.n, [](double r) { return r != 0; });
   const auto search_from = [&](const double* guess) {
-    for (int k = 0; k < m.n; ++k) m.x[k] = guess != nullptr ? guess[k] / (m.s[k] * m.unit) : 0.0;
+    for (int k = 0; k < m.n; ++k) m.x[k] = guess != nullptr ? guess[k] / m.impulse_unit[k] : 0.0;
     m.best_residual = kInfinity;
     residual = judge(m);
     search();
@@ -567,12 +688,10 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
 }
 
 OneStepResidual one_step_residual(const OneStepProblem& p, std::span<const double> r) {
-  std::vector<int> first;
-  int n = 0;
-  for (const StepBlock& block : p.blocks) {
-    first.push_back(n);
-    n += block.rows();
-  }
-  return residual_of(p, n, first, r);
+  StepMemory m;
+  provide(p, m);
+  if (!lay_out(p, m) || !copy_matrix(p, m)) return {kInfinity, kInfinity, 0};
+  find_units(p, m, false);
+  return residual_of(p, m, r);
 }
 }  // namespace judder::contact

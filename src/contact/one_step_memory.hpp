@@ -1,7 +1,8 @@
 // Memory and shared parts of the solvers of one-step problems.
 //
-// The solvers see a scaled problem: r = s r̂ Q, u = û Q / s with powers of two s near 1/√W_ii (one per block for slips) and Q near the
-// largest s |q|. Its diagonal is near one, its q at most two, and scaling is exact. W is kept by blocks, with the blocks that are zero left out.
+// The solvers see a scaled problem: r = s Q r̂, u = û Q / s with powers of two s near 1/√W_ii (one per block for slips) and Q near the size of the row: the
+// largest of s |q| and of what comes from rows that couple to it. Its diagonal is near one, no entry and no q is much above it, and scaling is
+// exact. A contact out of reach has a q of 16. W is kept by blocks, with the blocks that are zero left out.
 #pragma once
 
 #include <span>
@@ -21,6 +22,7 @@ struct ScaledBlock {
   int slips = 0;          ///< number of slip components
   bool tied = false;      ///< no bound while something presses
   bool massless = false;  ///< a row of it has no inertia
+  bool far = false;       ///< open by more than anything that couples to it
   double base = 0;        ///< known part of the limit
   double mu = 0;          ///< limit per own normal impulse
   int feed = 0;           ///< entries of `feeds`
@@ -38,11 +40,13 @@ struct OneStepWorkspace::Memory {
   std::vector<ScaledBlock> blocks;
   std::vector<StepFeed> feeds;
   std::vector<int> block_of;  // of a row
-  std::vector<int> starts;    // first rows of the blocks
   std::vector<int> begin, column, value;
   std::vector<double> values;
   std::vector<double> q, s;
-  double unit = 1;  // Q
+  std::vector<double> size;                         // Q
+  std::vector<double> impulse_unit, velocity_unit;  // s Q and Q / s, as powers of two
+  std::vector<double> velocity_size;                // Q / s
+  bool any_far = false;                             // q of some contact is not its own
 
   std::vector<double> x;     // r̂, the point the methods work on
   std::vector<double> best;  // the best point seen
@@ -72,8 +76,8 @@ struct OneStepWorkspace::Memory {
 
 using StepMemory = OneStepWorkspace::Memory;
 
-/// Fills the scaled problem and x from the guess. False: numbers that are not finite, or negative coefficients.
-[[nodiscard]] bool prepare_one_step(const OneStepProblem& problem, StepMemory& memory);
+/// Fills the scaled problem and x from the guess. `all`: no contact is out of reach. False: numbers that are not finite, or negative coefficients.
+[[nodiscard]] bool prepare_one_step(const OneStepProblem& problem, StepMemory& memory, bool all);
 
 /// û = Ŵ x + q̂.
 void scaled_velocity(const StepMemory& memory, const double* x, double* u);

@@ -17,6 +17,9 @@
 //     velocity L¹  ∫|v − v_ref| dt, relative to the range of the column times the length of the run (trapezoidal rule over the samples)
 //     squares      1/L Σ (q − q_ref)² and 1/L Σ (v − v_ref)² over the samples, summed over the columns (Zabuga 2017, 4.25)
 //
+// Where the steps that are asked for make one grid (each a multiple of the shortest, and the run a multiple of each), the samples of these engines are the ends of
+// their own steps: what lies between is interpolated, and has an order of its own. Otherwise they are those of the run.
+//
 // Touches without consequence (`graze`) are left out of the comparison: engines see them down to different depths.
 #pragma once
 

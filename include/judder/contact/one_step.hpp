@@ -23,7 +23,9 @@
 // Failure is a status with the residual of that point. The residual is computed from the data alone (`one_step_residual`).
 //
 // Scales. With d_i = √W_ii (one d for all slip components of a block) r_i d_i and u_i / d_i have one unit whatever the units of
-// the rows. All residuals are in this unit, relative to the largest of |q_i| / d_i.
+// the rows. All residuals are in this unit, each row's relative to its own size: the largest of |q_i| / d_i and of the sizes of the rows that
+// couple to it, times |W_ij| / (d_i d_j). Contacts that are open by far more than what couples to them say nothing about the size of others.
+// So rows that have nothing to do with one another are solved each as if they were alone.
 //
 // Nothing allocates in a solve of up to 128 rows after OneStepWorkspace::resize to its size; larger problems take the matrix of Newton's
 // method at its first use. Views of the result are valid until the next use of the workspace.
@@ -98,7 +100,7 @@ enum class OneStepMethod : std::uint8_t {
 [[nodiscard]] const char* name(OneStepMethod method);
 
 struct OneStepOptions {
-  double tolerance = 1e-10;  ///< of the residual, relative to q; (0, 1e-3]
+  double tolerance = 1e-10;  ///< of the residual, relative to the size of each row; (0, 1e-3]
   int sweeps = 200;  ///< Gauss-Seidel sweeps before Newton is tried; more follow when Newton fails; ≥ 1
   int newton_steps = 60;     ///< Newton steps per attempt; ≥ 1
   int proximal_rounds = 60;  ///< proximal problems; ≥ 0
@@ -127,12 +129,13 @@ struct OneStepResult {
   OneStepMethod method = OneStepMethod::guess;  ///< the one that found the answer
   int iterations =
       0;  ///< Gauss-Seidel sweeps and Newton steps of all methods that were tried; 0: the start was a solution
-  double residual = 1;              ///< relative to the largest of q, r, u
-  double residual_of_q = 1;         ///< relative to q; compared with the tolerance
+  double residual = 1;              ///< relative to the sizes of the rows, their r and u and all terms of u
+  double residual_of_q = 1;         ///< relative to the sizes of the rows; compared with the tolerance
   std::span<const double> impulse;  ///< n, r
   std::span<const double>
       velocity;  ///< n, u = W r + q as summed; not rounded to zero where the law says zero
   std::span<const StepContact> contacts;  ///< one per block
+  std::span<const double> sizes;  ///< n, of the rows as velocities: d times what residual_of_q refers to
 
   [[nodiscard]] bool ok() const { return status == OneStepStatus::solved; }
 };
@@ -163,9 +166,9 @@ class OneStepWorkspace {
                                            OneStepWorkspace& workspace);
 
 struct OneStepResidual {
-  double of_all = 0;  ///< relative to the largest of |q_i|/d_i, |r_i| d_i, |u_i|/d_i
+  double of_all = 0;  ///< relative to the size of the row, |r_i| d_i, |u_i|/d_i and all terms of u_i/d_i
   double of_q =
-      0;  ///< relative to the largest |q_i|/d_i alone; infinity when q is zero and r is not a solution
+      0;  ///< relative to the size of the row alone; infinity when that is zero and r is not a solution
   int block = -1;  ///< where it is largest
 };
 

@@ -78,6 +78,7 @@ std::string ImplicitScheme::begin(const EngineOptions& options, double step) {
   step_ = step;
   numbers_ = read_(options);
   on_indeterminate_ = options.on_indeterminate;
+  on_painleve_ = options.on_painleve;
   std::copy(system_.start().begin(), system_.start().end(), work_.in.begin());
   contacts_.start();
   ends_.start();
@@ -200,7 +201,8 @@ bool ImplicitScheme::evaluate_start(const StepState& state) {
   return true;
 }
 
-// Masses that depend on the place are those of the middle of the step.
+// Masses that depend on the place are those of the middle of the step. θ and Newmark give the momentum of the beginning by the acceleration there, and what is
+// left belongs to the end.
 Status ImplicitScheme::take_mass(const StepState& state) {
   if (large_ != nullptr) return {};
   if (system_.mass_constant()) {
@@ -209,9 +211,12 @@ Status ImplicitScheme::take_mass(const StepState& state) {
   }
   write_state(layout_, state.t, state.y.data(), work_.in.data());
   write_statuses(layout_, state.mode, work_.in.data());
-  const double share = central() ? 0 : c_.theta;
+  const double share = central() ? 0 : remembers_accelerations() ? 1 : c_.theta;
   work_.in[0] = state.t + share * c_.h;
-  for (int i = 0; i < n_; ++i) work_.in[layout_.q() + i] = state.y[i] + share * c_.h * state.y[n_ + i];
+  for (int i = 0; i < n_; ++i) {
+    work_.in[layout_.q() + i] = state.y[i] + share * c_.h * state.y[n_ + i];
+    if (remembers_accelerations()) work_.in[layout_.q() + i] += 0.5 * c_.h * c_.h * acceleration_[i];
+  }
   ++evaluations;
   if (!system_.motion(work_)) {
     if (work_.mass_failed)
@@ -485,6 +490,8 @@ Status ImplicitScheme::one_step(StepState& state, double to, StepReport& report)
   constexpr double kEqualSteps = 1e-6;
   const double h = to - state.t;
   set_coefficients(state, std::abs(h - step_) <= kEqualSteps * step_ ? step_ : h);
+  const double remembered = makes_consistent() ? c_.h * (1 - c_.theta) : 0;
+  for (StepContacts* each : {&contacts_, &ends_}) each->remember(remembered, normal_before_, tangent_before_);
   if (central()) find_gaps_before(state);
   if (Status status = take_mass(state); !status.ok()) return status;
   if (Status status = solve_step(state); !status.ok()) return status;
@@ -520,6 +527,11 @@ Status ImplicitScheme::finish(StepState& state, double to, StepReport& report) {
             {},
             "the step from here has " + std::to_string(contacts_.solutions()) +
                 " solutions: " + contacts_.solutions_text() + "; a shorter step may have one"};
+  if (const int r = contacts_.paradox(); r >= 0 && on_painleve_ != OnPainleve::tangential_impact)
+    return {Reason::inconsistent, state.t, system_.relations()[r].place,
+            "no finite reaction lets this contact go on slipping: k = " + to_text(contacts_.paradox_k(), 6) +
+                ", a = " + to_text(contacts_.paradox_a(), 6) +
+                "; with on_painleve = \"tangential-impact\" an impulse ends the slip"};
   contacts_.write_mode(state.mode);
   if (joins_impacts()) {
     // What is met closes, or rebounds, at the end of the second step.

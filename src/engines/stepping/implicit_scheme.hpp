@@ -134,6 +134,7 @@ class ImplicitScheme final : public Scheme {
   StepNumbers numbers_;
   Coefficients c_;
   OnIndeterminate on_indeterminate_ = OnIndeterminate::stop;
+  OnPainleve on_painleve_ = OnPainleve::stop;
   int n_ = 0, m_ = 0, size_ = 0;
   bool linear_ =
       false;  ///< forces and rates affine in the state with constant slopes, rows constant, masses constant

@@ -24,6 +24,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
   gap_before_.resize(layout_.relations);
   fresh_.resize(layout_.tangents);
   passed_zero_.resize(layout_.tangents);
+  jumped_.resize(layout_.tangents);
   touching_.resize(layout_.relations);
   kept_.resize(layout_.integrated());
   motion_.always_audit(true);
@@ -142,14 +143,49 @@ void RungeKuttaScheme::turn_by_slip(Mode& mode) {
   }
 }
 
+// What a change of sides since the beginning of the step does to a slip, at this state.
+double RungeKuttaScheme::jump_of(int relation, int tangent, const Mode& mode, double t, const double* y) {
+  load(t, y, start_mode_);
+  const double before = slip_of(relation, tangent);
+  load(t, y, mode);
+  return slip_of(relation, tangent) - before;
+}
+
+// A drive that jumps leaves what rested on it behind: no finite force follows it. Rows whose slip jumps where a side changes get the direction of the slip behind
+// it. A drive that is continuous there differs to either side of the instant with opposite signs.
+bool RungeKuttaScheme::follow_jumps(Mode& mode, double t, const double* y) {
+  constexpr double kJump = 1e-9;
+  if (mode.side == start_mode_.side) return false;
+  bool any = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      TangentStatus& status = mode.tangent[number];
+      if (status == TangentStatus::free || status == TangentStatus::smooth) continue;
+      const double at_start = jump_of(r, j, mode, start_time_, y_.data()), here = jump_of(r, j, mode, t, y);
+      const double slip = slip_of(r, j);
+      if (!(at_start * here > 0) || !(std::abs(here) > kJump * std::abs(slip))) continue;
+      status = slip > 0   ? TangentStatus::slip_plus
+               : slip < 0 ? TangentStatus::slip_minus
+                          : TangentStatus::stick;
+      jumped_[number] = 1;
+      any = true;
+    }
+  }
+  return any;
+}
+
 bool RungeKuttaScheme::rate_at(double t, const double* y, double* rate) {
   if (numbers_.stage_signs) {
     load(t, y, stage_mode_);
     take_sides(stage_mode_);
+    if (follow_jumps(stage_mode_, t, y)) load(t, y, stage_mode_);
     turn_by_slip(stage_mode_);
     // A slip that comes to zero and back within the step has stood still, too.
     for (int j = 0; j < layout_.tangents; ++j) {
-      if (numbers_.stage_test && direction(stage_mode_.tangent[j]) * slip_before_[j] < 0) passed_zero_[j] = 1;
+      if (numbers_.stage_test && jumped_[j] == 0 && direction(stage_mode_.tangent[j]) * slip_before_[j] < 0)
+        passed_zero_[j] = 1;
     }
     if (!(stage_mode_ == motion_.mode()) && !motion_.set_mode(stage_mode_)) return false;
   }
@@ -238,7 +274,9 @@ Status RungeKuttaScheme::advance(StepState& state, double to, StepReport& report
   std::fill(report.tangent.begin(), report.tangent.end(), 0.0);
   load(state);
   if (!motion_.set_mode(state.mode)) return failed(state);
-  stage_mode_ = state.mode;
+  stage_mode_ = start_mode_ = state.mode;
+  start_time_ = state.t;
+  std::fill(jumped_.begin(), jumped_.end(), std::uint8_t{0});
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     double rate = 0;
@@ -333,6 +371,22 @@ void RungeKuttaScheme::stop_turned(Mode& mode) {
   }
 }
 
+// A slip that a row brings to rest with itself, as two that stand make a third one stand, has come to its end, too.
+void RungeKuttaScheme::stop_together(StepState& state) {
+  constexpr double kStands = 1e-10;  // of the slip at the beginning of the step
+  load(state);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (direction(state.mode.tangent[number]) * slip_before_[number] <= 0) continue;
+      if (std::abs(slip_of(r, j)) > kStands * std::abs(slip_before_[number])) continue;
+      state.mode.tangent[number] = TangentStatus::stick;
+      fresh_[number] = 1;
+    }
+  }
+}
+
 // Slips that an impact has turned have not come to their end: the velocities behind it are those to compare with.
 void RungeKuttaScheme::take_slips_behind(StepState& state) {
   load(state);
@@ -353,17 +407,12 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
   bool struck = false;
   load(state);
   take_sides(state.mode);
-  if (found.kind == Cut::gap) {
-    if (Status status = collide(state, found.place, report); !status.ok()) return status;
-  } else if (!numbers_.cut) {
-    for (int r = 0; r < layout_.relations; ++r) {
-      double gap = 0, rate = 0;
-      if (state.mode.normal[r] != NormalStatus::open) continue;
-      system_.gap(work_, r, gap, rate);
-      if (gap > 0 || rate >= 0) continue;
-      if (Status status = collide(state, r, report); !status.ok()) return status;
-      struck = true;
-    }
+  std::fill(jumped_.begin(), jumped_.end(), std::uint8_t{0});
+  if (follow_jumps(state.mode, state.t, state.y.data())) note_jumps(state);
+  load(state);
+  if ((found.kind == Cut::gap || !numbers_.cut) && mark_touching(state, found)) {
+    if (Status status = collide(state, report); !status.ok()) return status;
+    struck = !numbers_.cut;
   }
   if (struck) take_slips_behind(state);
   if (found.kind == Cut::slip) {
@@ -381,6 +430,7 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     std::copy(state.y.begin(), state.y.end(), y_.begin());
     if (!motion_.project(state.t, y_.data(), true)) return failed(state);
     std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
+    stop_together(state);
   }
   if (Status status = decide(state); !status.ok()) return status;
   if (keeps) {
@@ -398,10 +448,47 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
   return {};
 }
 
-Status RungeKuttaScheme::collide(StepState& state, int relation, StepReport& report) {
+// Slips behind a jump of their drive have not turned by themselves.
+void RungeKuttaScheme::note_jumps(const StepState& state) {
   load(state);
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    for (int j = 0; j < relation.tangents; ++j) {
+      const int number = relation.first_tangent + j;
+      if (jumped_[number] == 0) continue;
+      slip_before_[number] = slip_of(r, j);
+      passed_zero_[number] = 0;
+    }
+  }
+}
+
+// Contacts that are met at the end of the step collide together: without cuts all whose gap is closed, with cuts all whose gap closes at the same time as the first one,
+// as well as the chord tells. False: none.
+bool RungeKuttaScheme::mark_touching(const StepState& state, const Found& found) {
+  constexpr double kRounding = 1e-12;
   std::fill(touching_.begin(), touching_.end(), std::uint8_t{0});
-  touching_[relation] = strikes;
+  bool any = false;
+  double late = 0;
+  if (found.kind == Cut::gap) {
+    double gap = 0, rate = 0;
+    system_.gap(work_, found.place, gap, rate);
+    if (rate < 0) late = 2 * std::abs(gap / rate);
+    touching_[found.place] = strikes;
+    any = true;
+  }
+  for (int r = 0; r < layout_.relations; ++r) {
+    double gap = 0, rate = 0;
+    if (state.mode.normal[r] != NormalStatus::open || touching_[r] != 0) continue;
+    system_.gap(work_, r, gap, rate);
+    if (gap > late * std::abs(rate) + (numbers_.cut ? kRounding * gap_before_[r] : 0)) continue;
+    touching_[r] = rate < 0 ? strikes : separates;
+    any = any || rate < 0;
+  }
+  return any;
+}
+
+Status RungeKuttaScheme::collide(StepState& state, StepReport& report) {
+  load(state);
   struck_.clear();
   Status status = collider_.collide(state.mode, touching_, false, struck_);
   if (!status.ok()) return status;

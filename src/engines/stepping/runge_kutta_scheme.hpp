@@ -8,6 +8,8 @@
 // the slip is set to zero there (an impact is solved), what follows is decided (rest, or slip by the sign of the force beyond the friction), and the next step
 // leads to the grid time behind the one that was missed. Rest ends at the first grid time at which it cannot go on.
 //
+// Contacts that close at the same time collide together. A drive that jumps leaves what rested on it behind.
+//
 // The ordinary one evaluates signs in every stage and cuts nothing; a body whose slip has changed its sign is stopped if friction can hold it.
 //
 // Reactions, friction of several contacts and the decision at rest are those of the event-driven engine (mode_motion.hpp, decider.hpp, collider.hpp).
@@ -67,11 +69,16 @@ class RungeKuttaScheme final : public Scheme {
   void take_sides(Mode& mode);
   void turn_by_slip(Mode& mode);
   void stop_turned(Mode& mode);
+  void stop_together(StepState& state);
   void take_slips_behind(StepState& state);
   void take_sides_ahead(StepState& state);
   [[nodiscard]] double slip_of(int relation, int tangent);
   [[nodiscard]] Status settle(StepState& state, const Found& found, StepReport& report);
-  [[nodiscard]] Status collide(StepState& state, int relation, StepReport& report);
+  [[nodiscard]] double jump_of(int relation, int tangent, const Mode& mode, double t, const double* y);
+  [[nodiscard]] bool follow_jumps(Mode& mode, double t, const double* y);
+  void note_jumps(const StepState& state);
+  [[nodiscard]] bool mark_touching(const StepState& state, const Found& found);
+  [[nodiscard]] Status collide(StepState& state, StepReport& report);
   [[nodiscard]] Status decide(StepState& state);
   [[nodiscard]] bool rests(const Mode& mode) const;
   [[nodiscard]] bool finite(const std::vector<double>& y) const;
@@ -94,10 +101,12 @@ class RungeKuttaScheme final : public Scheme {
   std::vector<std::uint8_t>
       fresh_;  ///< by tangential row: its slip stood at zero at the beginning of the step
   std::vector<std::uint8_t> passed_zero_;  ///< by tangential row: a stage of the step saw its slip turned
+  std::vector<std::uint8_t> jumped_;       ///< by tangential row: its drive has jumped in the step
   std::vector<std::uint8_t> touching_;
   std::vector<Event> struck_;
-  std::vector<double> kept_;  ///< the state at a cut
-  Mode stage_mode_;
+  std::vector<double> kept_;      ///< the state at a cut
+  Mode stage_mode_, start_mode_;  ///< of a stage; of the beginning of the step
+  double start_time_ = 0;
   long cuts_in_step_ = 0;  ///< one after the other before the next time of the grid
   StepMonitor cuts_{"cuts"};
 };

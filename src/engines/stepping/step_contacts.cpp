@@ -81,6 +81,8 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
     may_be_sided_ = may_be_sided_ || (layout.switches > 0 && relation.tangents == 1 &&
                                       !relation.smooth_friction && (!relation.law_constant || dry_.any()));
   rested_.resize(relations);
+  turned_.resize(relations);
+  was_direction_.resize(tangents);
   blocks_.reserve(2 * relations);
   feeds_.reserve(static_cast<std::size_t>(most_feeds));
   block_relation_.reserve(2 * relations);
@@ -98,6 +100,8 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   half_.resize(relations);
   ended_.resize(relations);
   first_mu_.resize(relations);
+  first_load_.resize(relations);
+  shares_.resize(relations);
   first_e_.resize(relations);
   restitution_.resize(relations);
   normal_.resize(relations);
@@ -140,6 +144,7 @@ double StepContacts::drive_of(const Slot& slot) const {
 
 void StepContacts::take_rows(const Mode& mode, const double* velocity) {
   double* const direction = work_.in.data() + system_.layout().direction();
+  std::fill(turned_.begin(), turned_.end(), std::uint8_t{0});
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     was_open_[r] = mode.normal[r] == NormalStatus::open ? 1 : 0;
@@ -150,6 +155,7 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
       const int number = relation.first_tangent + j;
       const double slip = rows.tangent[j].drive + rows.tangent[j].w.dot(velocity);
       slip_[number] = slip;
+      was_direction_[number] = judder::engines::direction(mode.tangent[number]);
       rests = rests && (mode.tangent[number] == TangentStatus::stick || slip == 0);
       // A law that depends on the speed sees |γ| as σ γ: an open contact has no σ yet.
       if (mode.tangent[number] == TangentStatus::free || direction[number] * slip < 0) {
@@ -162,43 +168,6 @@ void StepContacts::take_rows(const Mode& mode, const double* velocity) {
     if (relation.has_normal) approach_[r] = rows.gap_time + rows.w.dot(velocity);
   }
   if (may_be_sided_) take_rest_limits(mode);
-}
-
-// Coefficients of the slips to either side, of planar rows at rest.
-void StepContacts::take_rest_limits(const Mode& mode) {
-  rest_mode_ = mode;
-  for (int r = 0; r < system_.layout().relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    sided_[r] = 0;
-    for (int j = relation.first_tangent; j < relation.first_tangent + relation.tangents; ++j)
-      rest_mode_.tangent[j] = rested_[r] != 0 ? TangentStatus::stick : TangentStatus::slip_plus;
-  }
-  rest_laws_.set_mode(rest_mode_);
-  for (int r = 0; r < system_.layout().relations; ++r) {
-    const model::Relation& relation = system_.relations()[r];
-    if (relation.tangents != 1 || relation.smooth_friction || rested_[r] == 0) continue;
-    side_[r] = 0;
-    mu_plus_[r] = mu_minus_[r] = work_.relation[r].tangent[0].mu_static;
-    dry_plus_[r] = dry_minus_[r] = 0;
-    if (rest_laws_.directed(relation.first_tangent)) {
-      for (const int way : {1, -1}) {
-        rest_laws_.take_direction(relation.first_tangent, way);
-        (way > 0 ? mu_plus_ : mu_minus_)[r] = system_.rows(work_, r).tangent[0].mu_static;
-        rest_laws_.take_back();
-      }
-      system_.rows(work_, r);
-    }
-    // What pushes the row along instead of holding it is no dry force.
-    double forwards = 0, backwards = 0;
-    if (dry_.any() && dry_.find(r, forwards, backwards) && forwards >= 0 && backwards >= 0) {
-      dry_plus_[r] = forwards;
-      dry_minus_[r] = backwards;
-    }
-    sided_[r] = mu_plus_[r] != mu_minus_[r] || dry_plus_[r] > 0 || dry_minus_[r] > 0 ? 1 : 0;
-  }
-  if (!rows_constant_) known_ = false;
-  solutions_ = 1;
-  iterations_ = 0;
 }
 
 void StepContacts::choose_closed() {
@@ -307,7 +276,17 @@ void StepContacts::list_blocks(const StepLaw& law) {
       if (!relation.impact_friction && strikes) own.mu = 0;
       own.load = law.kappa * rows.base;
     }
-    if (completing_) own.mu = first_mu_[r];
+    if (shares_[r] != 0) {
+      own.mu = first_mu_[r];
+      own.load += first_load_[r];
+    }
+    // What a turned slip was given at the beginning of the step is sought once more, with the load that it had.
+    if (turned_[r] != 0 && remembered_time_ > 0) {
+      double load = rows.base;
+      for (std::size_t k = 0; k < relation.feeds.size(); ++k)
+        load += rows.factors[k] * std::abs(remembered_normal_[relation.feeds[k]]);
+      own.load += remembered_time_ * std::max(load, 0.0);
+    }
     if (may_be_sided_ && rested_[r] != 0 && sided_[r] != 0 && own.mu > 0)
       own.load += law.kappa * own_dry_force(r) / own.mu;
     const int slips = own.smooth ? 0 : relation.tangents;
@@ -471,102 +450,15 @@ Status StepContacts::solve_general() {
   std::copy(result.impulse.begin(), result.impulse.end(), impulse_.begin());
   std::copy(result.velocity.begin(), result.velocity.end(), u_.begin());
   std::copy(result.contacts.begin(), result.contacts.end(), found_.begin());
-  classify();
+  classify(result.sizes);
   return {};
-}
-
-// Normal impulses of a step with an impact turn this slip by themselves.
-bool StepContacts::turned_by_impact(std::size_t at, double slip) const {
-  bool strikes = false;
-  double change = 0;
-  const std::size_t rows = row_slot_.size();
-  for (std::size_t i = 0; i < rows; ++i) {
-    const Slot& slot = slots_[row_slot_[i]];
-    if (slot.tangent >= 0 || impulse_[i] == 0) continue;
-    const bool contact = system_.relations()[slot.relation].kind == RelationKind::contact;
-    strikes = strikes || (contact && this->strikes(slot.relation));
-    change += W_[at * rows + i] * impulse_[i];
-  }
-  return strikes && (slip + change) * slip <= 0;
-}
-
-// A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say.
-bool StepContacts::rest_turned() {
-  bool any = false;
-  int row = 0;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const StepBlock& block = blocks_[b];
-    const int r = block_relation_[b];
-    const auto at = static_cast<std::size_t>(row + (block.kind == StepBlockKind::friction ? 0 : 1));
-    row += block.rows();
-    const model::Relation& relation = system_.relations()[r];
-    if (block.slips != 1 || rested_[r] != 0 || relation.smooth_friction) continue;
-    // An impact has the coefficient of the slip before it, whatever that becomes.
-    if (completing_ || (was_open_[r] != 0 && approach_[r] < 0)) continue;
-    const double slip = slip_[relation.first_tangent];
-    const model::RelationRows::Tangent& tangent = work_.relation[r].tangent[0];
-    if (!(tangent.mu_static > tangent.mu) || !(u_[at] * slip < 0)) continue;
-    if (turned_by_impact(at, slip)) continue;
-    rested_[r] = 1;
-    any = true;
-  }
-  return any;
-}
-
-double StepContacts::load_of(std::size_t b, std::size_t at) const {
-  const StepBlock& block = blocks_[b];
-  double load = block.load;
-  if (block.kind == StepBlockKind::contact) load += impulse_[at - 1];
-  for (int k = 0; k < block.feed_size; ++k) {
-    const contact::StepFeed& feed = feeds_[static_cast<std::size_t>(block.feed + k)];
-    load += feed.weight * std::abs(impulse_[feed.row]);
-  }
-  return load;
-}
-
-double StepContacts::own_coefficient(int r) const {
-  return side_[r] > 0 ? mu_plus_[r] : side_[r] < 0 ? mu_minus_[r] : std::max(mu_plus_[r], mu_minus_[r]);
-}
-
-double StepContacts::own_dry_force(int r) const {
-  return side_[r] > 0 ? dry_plus_[r] : side_[r] < 0 ? dry_minus_[r] : std::max(dry_plus_[r], dry_minus_[r]);
-}
-
-// Rows at rest that are pushed beyond the limit of their direction, or slip with that of the other one.
-bool StepContacts::rest_sided() {
-  constexpr double kAbove = 1 + 1e-12;
-  bool any = false;
-  std::size_t row = 0;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const StepBlock& block = blocks_[b];
-    const int r = block_relation_[b];
-    const std::size_t at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
-    row += static_cast<std::size_t>(block.rows());
-    if (block.slips != 1 || sided_[r] == 0 || rested_[r] == 0 || side_[r] != 0 || !(block.mu > 0)) continue;
-    const bool forwards = impulse_[at] < 0;
-    const double most = own_coefficient(r), held = own_dry_force(r);
-    const double mu = forwards ? mu_plus_[r] : mu_minus_[r], dry = forwards ? dry_plus_[r] : dry_minus_[r];
-    if (mu == most && dry == held) continue;
-    // The known part of the limit has the dry force of both in it.
-    const double load = load_of(b, at) - (held > 0 ? kappa_ * held / block.mu : 0);
-    const double limit = mu / most * block.mu * std::max(load, 0.0) + kappa_ * dry;
-    if (!(std::abs(impulse_[at]) > kAbove * limit)) continue;
-    side_[r] = forwards ? 1 : -1;
-    any = true;
-  }
-  return any;
 }
 
 // Stick and slip by the numbers of the answer: where a limit is below the residual that is allowed, every impulse within it is one, and what slides must not be
 // taken for what stands.
-void StepContacts::classify() {
+void StepContacts::classify(std::span<const double> sizes) {
   constexpr double kInside = 1e-9, kStands = 1e-7, kZero = 16 * std::numeric_limits<double>::epsilon();
   const auto n = row_slot_.size();
-  double size = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double d = W_[i * n + i];
-    if (d > 0) size = std::max(size, std::abs(q_[i]) / std::sqrt(d));
-  }
   std::size_t row = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
@@ -586,7 +478,7 @@ void StepContacts::classify() {
       force = elementary::hypot(force, impulse_[i]);
       speed = elementary::hypot(speed, u_[i]);
       terms += std::abs(q_[i]);
-      scale = std::max(scale, std::sqrt(std::max(W_[i * n + i], 0.0)) * size);
+      scale = std::max(scale, sizes[i]);
       for (std::size_t j = 0; j < n; ++j) terms += std::abs(W_[i * n + j] * impulse_[j]);
     }
     const bool stands = force < limit * (1 - kInside) ? speed <= kStands * scale : speed <= kZero * terms;
@@ -632,6 +524,7 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   complementarity_ = cone_ = 0;
   position_ = law.position;
   after_ = law.after;
+  paradox_ = -1;
   list_blocks(law);
   if (blocks_.empty()) return {};
   find_responses(lu, size);
@@ -647,14 +540,15 @@ Status StepContacts::solve(const StepLaw& law, std::span<const double> gap,
   for (std::size_t i = 0; completing_ && i < rows; ++i) {
     for (std::size_t j = 0; j < rows; ++j) q_[i] -= W_[i * rows + j] * carried_[j];
   }
-  const std::size_t turns = may_be_sided_ ? 2 + blocks_.size() : 2;
+  find_paradox(law);
+  const std::size_t turns = (may_be_sided_ ? 2 : 1) * (blocks_.size() + 1);
   for (std::size_t turn = 0; turn < turns; ++turn) {
     if (!solve_single()) {
       Status status = solve_general();
       if (!status.ok()) return status;
     }
     const bool sided = may_be_sided_ && rest_sided();
-    if (!(turn == 0 && rest_turned()) && !sided) break;
+    if (!rest_turned() && !sided) break;
     list_blocks(law);
   }
   check_unique();
@@ -842,6 +736,33 @@ void StepContacts::forget_impact() {
   completing_ = false;
   std::fill(half_.begin(), half_.end(), std::uint8_t{0});
   std::fill(ended_.begin(), ended_.end(), std::uint8_t{0});
+  std::fill(shares_.begin(), shares_.end(), std::uint8_t{0});
+}
+
+// What the contacts that were met act on, by rows that couple: the rest of the step is no part of the impact.
+void StepContacts::find_sharing() {
+  const std::size_t rows = row_slot_.size();
+  const auto shares = [&](std::size_t i) -> std::uint8_t& { return shares_[slots_[row_slot_[i]].relation]; };
+  std::copy(half_.begin(), half_.end(), shares_.begin());
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; shares(i) == 0 && j < rows; ++j) {
+        if (shares(j) == 0 || (W_[i * rows + j] == 0 && W_[j * rows + i] == 0)) continue;
+        shares(i) = 1;
+        grown = true;
+      }
+    }
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      for (int k = 0; k < blocks_[b].feed_size; ++k) {
+        const auto fed = static_cast<std::size_t>(feeds_[static_cast<std::size_t>(blocks_[b].feed + k)].row);
+        std::uint8_t& own = shares_[block_relation_[b]];
+        if (own == shares(fed)) continue;
+        own = shares(fed) = 1;
+        grown = true;
+      }
+    }
+  }
 }
 
 void StepContacts::keep_impact(const double* velocity) {
@@ -851,12 +772,17 @@ void StepContacts::keep_impact(const double* velocity) {
     ended_[r] = half_[r];
     half_[r] = begins && contact && met(r, velocity) ? 1 : 0;
     first_mu_[r] = law_[r].mu;
+    first_load_[r] = shares_[r] != 0 ? law_[r].load - first_load_[r] : law_[r].load;
     first_e_[r] = restitution_[r];
   }
   completing_ = begins;
   std::fill(first_.begin(), first_.end(), 0.0);
-  for (std::size_t i = 0; begins && i < row_slot_.size(); ++i)
-    first_[row_slot_[i]] = impulse_[i] - carried_[i];
+  std::fill(shares_.begin(), shares_.end(), std::uint8_t{0});
+  if (!begins) return;
+  find_sharing();
+  for (std::size_t i = 0; i < row_slot_.size(); ++i) {
+    if (shares_[slots_[row_slot_[i]].relation] != 0) first_[row_slot_[i]] = impulse_[i] - carried_[i];
+  }
 }
 
 double StepContacts::first_normal(int relation) const {
@@ -869,20 +795,20 @@ double StepContacts::first_tangent(int number) const {
 
 void StepContacts::save_impact(std::vector<double>& out) const {
   out.push_back(completing_ ? 1 : 0);
-  for (const std::vector<double>* each : {&first_, &first_mu_, &first_e_})
+  for (const std::vector<double>* each : {&first_, &first_mu_, &first_load_, &first_e_})
     out.insert(out.end(), each->begin(), each->end());
-  for (const std::vector<std::uint8_t>* each : {&half_, &ended_})
+  for (const std::vector<std::uint8_t>* each : {&half_, &ended_, &shares_})
     out.insert(out.end(), each->begin(), each->end());
 }
 
 void StepContacts::load_impact(std::span<const double> saved) {
   auto at = saved.begin();
   completing_ = *at++ != 0;
-  for (std::vector<double>* each : {&first_, &first_mu_, &first_e_}) {
+  for (std::vector<double>* each : {&first_, &first_mu_, &first_load_, &first_e_}) {
     std::copy_n(at, each->size(), each->begin());
     at += static_cast<std::ptrdiff_t>(each->size());
   }
-  for (std::vector<std::uint8_t>* each : {&half_, &ended_}) {
+  for (std::vector<std::uint8_t>* each : {&half_, &ended_, &shares_}) {
     for (std::uint8_t& flag : *each) flag = *at++ != 0 ? 1 : 0;
   }
 }

@@ -9,16 +9,17 @@
 //     position   all contacts:  0 ≤ (g(q₁) + e g₋)/c ⟂ p_N ≥ 0,  q₁ = q̂ + c ξ                             (θ, Newmark, Paoli-Schatzman)
 //
 // Friction is Coulomb's law between impulse and slip velocity of the step; its coefficient is that of the slip at the beginning of the step, and the static one
-// where the row was at rest. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
+// where the row was at rest, or where its slip would turn in the step. Where that differs between both directions a row at rest holds −μ₊ L ≤ p_T ≤ μ₋ L: it is solved with the larger one, and once more with
 // that of the direction in which it is pushed beyond it. What forces of switches hold beside it is in dry_forces.hpp. Smooth laws are explicit: p_T = −κ(γ) p_N.
 //
 // An impact of Paoli and Schatzman's schemes takes two steps: in which of them the gap is met says how much of the impulse is given in the first one. Its friction
 // is found for both together. With p' the impulses of the first step,
 //
 //     first     the laws of friction and of velocity constraints are about the velocity after the step, not about the mean of both
-//     second    the same laws between p' + p and the velocity after the impact, with the coefficients and the restitution that it began with
+//     second    the same laws between p' + p and the velocity after the impact, with the coefficients and the restitution that it began with, and the
+//               known loads of both steps
 //
-// so that what comes out is the impact of Moreau's law, 0 ≤ γ_N⁺ + e γ_N⁻ ⟂ P_N ≥ 0 and −P_T ∈ μ P_N ∂|γ_T⁺|, P = p' + p, whatever the phase.
+// for the rows that couple to the contacts that were met, so that what comes out is the impact of Moreau's law, 0 ≤ γ_N⁺ + e γ_N⁻ ⟂ P_N ≥ 0 and −P_T ∈ μ P_N ∂|γ_T⁺|, P = p' + p, whatever the phase.
 //
 // A single planar contact is solved in closed form (four branches, the signs of the slips tested); everything else by contact::solve_one_step, started from
 // the impulses of the step before.
@@ -75,6 +76,9 @@ class StepContacts {
   /// n × n; `step` is the time in which a velocity counts as more than rounding. Rows and velocities are those of take_rows.
   [[nodiscard]] Status accelerate(double step, const double* velocity, StepMatrix& mass, double* a);
 
+  /// The scheme has given these reactions, by relation and by tangential row, for this time before it asks for the rest of the impulses of the step.
+  void remember(double time, std::span<const double> normal, std::span<const double> tangent);
+
   /// Solves for the impulses and adds X p to ξ (and to the states behind it). `lu` holds the factors of A, of this size.
   [[nodiscard]] Status solve(const StepLaw& law, std::span<const double> gap,
                              std::span<const double> gap_before, StepMatrix& lu, int size, double* xi);
@@ -109,13 +113,17 @@ class StepContacts {
   [[nodiscard]] double first_tangent(int number) const;
   void save_impact(std::vector<double>& out) const;
   [[nodiscard]] std::size_t saved_impact_size() const {
-    return 1 + first_.size() + first_mu_.size() + first_e_.size() + half_.size() + ended_.size();
+    return 1 + first_.size() + 3 * first_mu_.size() + 3 * half_.size();
   }
   void load_impact(std::span<const double> saved);
   /// The impulses of this step are not the only ones, and how many other motions there are.
   [[nodiscard]] int solutions() const { return solutions_; }
   [[nodiscard]] const std::string& solutions_text() const { return solutions_text_; }
   [[nodiscard]] int iterations() const { return iterations_; }
+  /// The relation that no finite reaction lets go on slipping in this step; -1: none. Then its normal acceleration is k λ_N + a.
+  [[nodiscard]] int paradox() const { return paradox_; }
+  [[nodiscard]] double paradox_k() const { return paradox_k_; }
+  [[nodiscard]] double paradox_a() const { return paradox_a_; }
 
   /// Largest errors of the laws in the last solve: u_N p_N / κ-free complementarity, friction beyond its cone; in the units of the rows.
   [[nodiscard]] double complementarity() const { return complementarity_; }
@@ -166,6 +174,7 @@ class StepContacts {
   void list_blocks(const StepLaw& law);
   void settle_doubtful();
   [[nodiscard]] bool strikes(int relation) const;
+  void find_sharing();
   [[nodiscard]] bool approached(int relation, const double* velocity) const;
   void add_block(contact::StepBlockKind kind, int relation, int slips);
   void find_free(const StepLaw& law, std::span<const double> gap, std::span<const double> gap_before,
@@ -173,15 +182,18 @@ class StepContacts {
   void assemble();
   [[nodiscard]] bool solve_single();
   [[nodiscard]] Status solve_general();
-  [[nodiscard]] bool turned_by_impact(std::size_t at, double slip) const;
+  [[nodiscard]] double slip_before(const contact::StepBlock& block, int number) const;
+  [[nodiscard]] bool turned_by_impact(const contact::StepBlock& block, std::size_t at, int first) const;
   [[nodiscard]] bool rest_turned();
   void take_rest_limits(const Mode& mode);
   [[nodiscard]] bool rest_sided();
   [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
   [[nodiscard]] double own_coefficient(int relation) const;
   [[nodiscard]] double own_dry_force(int relation) const;
-  void classify();
+  /// `sizes`: of the rows, as velocities.
+  void classify(std::span<const double> sizes);
   void check_unique();
+  void find_paradox(const StepLaw& law);
   void take_impulses(double* xi, int size);
 
   const model::System& system_;
@@ -199,6 +211,11 @@ class StepContacts {
   std::vector<double> approach_, slip_;  ///< velocities before: by relation, by tangential row
   std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
   std::vector<std::uint8_t> was_open_, rested_;
+  std::vector<std::uint8_t> turned_;   ///< by relation: its slip has turned within the step
+  std::vector<double> was_direction_;  ///< by tangential row: of the slip at the beginning of the step
+  // reactions of the beginning of the step, of which a scheme makes a part of the impulse
+  double remembered_time_ = 0;
+  std::span<const double> remembered_normal_, remembered_tangent_;
   // coefficients of rows at rest that depend on the direction
   RestLaws rest_laws_;
   DryForces dry_;
@@ -232,15 +249,17 @@ class StepContacts {
       ended_;  ///< by relation: met two steps before; its restitution holds for the gap of the step between
   std::vector<double> first_,
       carried_;  ///< impulses of the first step by slot; the same by row of the problem
-  std::vector<double> first_mu_, first_e_;  ///< by relation: of the first step
-  std::vector<double> restitution_;         ///< by relation: e of this step
+  std::vector<double> first_mu_, first_load_, first_e_;  ///< by relation: of the first step
+  std::vector<std::uint8_t> shares_;  ///< by relation: it has a part in the impact that goes on
+  std::vector<double> restitution_;   ///< by relation: e of this step
   std::vector<double>
       share_;  ///< by tangential row, while accelerations are sought: of its load, against the slip; 0 at rest
   std::vector<double> kept_;  ///< by slot: drive, then its row and its push at the touched coordinates
   std::vector<int> kept_begin_;
   bool accelerating_ = false;
   bool any_ = false, any_impulse_ = false, position_ = false, doubtful_ = false;
-  int solutions_ = 1, iterations_ = 0;
+  int solutions_ = 1, iterations_ = 0, paradox_ = -1;
+  double paradox_k_ = 0, paradox_a_ = 0;
   std::string solutions_text_;
   double complementarity_ = 0, cone_ = 0;
 };

@@ -81,6 +81,35 @@ TEST(Compare, WhereTheExactEngineDoesNotApplyAutoIsComparedAsTheEventEngine) {
   EXPECT_NE(comparison.rows[1].problem.find("not linear"), std::string::npos) << comparison.rows[1].problem;
 }
 
+// What lies between two steps is interpolated: orders are those of the scheme only where its steps end.
+TEST(Compare, OrdersOfFixedStepsAreThoseOfTheScheme) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[run]\nuntil = 7\n");
+  CompareOptions options;
+  options.repeats = 1;
+  options.engines = {"rk4", "moreau"};
+  options.steps = {0.1, 0.05, 0.025};
+  const Comparison comparison = compare(model.system, model.options, options);
+  ASSERT_EQ(comparison.rows.size(), 6U);
+  for (const std::size_t i : {1U, 2U, 4U, 5U}) {
+    const CompareRow& row = comparison.rows[i];
+    ASSERT_TRUE(row.order && row.velocity_order) << i;
+    EXPECT_NEAR(*row.order, i < 3 ? 4 : 2, 0.1) << i;
+    EXPECT_NEAR(*row.velocity_order, i < 3 ? 4 : 2, 0.1) << i;
+  }
+  // Moreau's scheme turns by 2 atan(h/2) in a step.
+  for (std::size_t i = 3; i < 6; ++i) {
+    const double h = *comparison.rows[i].step;
+    double worst = 0;
+    for (long k = 0; k <= std::lround(7 / h); ++k) {
+      const double t = static_cast<double>(k) * h;
+      worst =
+          std::max(worst, std::abs(std::cos(2 * std::atan(h / 2) * static_cast<double>(k)) - std::cos(t)));
+    }
+    EXPECT_NEAR(comparison.rows[i].error, worst / 2, 1e-3 * worst) << h;
+  }
+}
+
 // A step of order eight is soon better than the tolerance of the run: the reference must be better still, and no order is said where it is not.
 TEST(Compare, TheReferenceIsBetterThanTheStepsOrNoOrderIsGiven) {
   const TestModel model = gallery_model("order-test");

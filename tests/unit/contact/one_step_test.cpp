@@ -557,6 +557,84 @@ TEST(OneStep, ASlipWhoseImpulseIsARoundingTooShortIsNoStick) {
   }
 }
 
+// The rows of `a`, then those of `b`, which have nothing to do with them.
+Case beside(const Case& a, const Case& b) {
+  Case c = a;
+  const int n = a.rows(), m = b.rows();
+  for (StepBlock block : b.blocks) {
+    block.feed += static_cast<int>(a.feeds.size());
+    c.blocks.push_back(block);
+  }
+  for (const StepFeed& feed : b.feeds) c.feeds.push_back({n + feed.row, feed.weight});
+  c.W = Matrix::Zero(n + m, n + m);
+  c.W.topLeftCorner(n, n) = a.W;
+  c.W.bottomRightCorner(m, m) = b.W;
+  c.q.resize(n + m);
+  c.q << a.q, b.q;
+  return c;
+}
+
+// What a problem has for an answer does not depend on what else is solved with it, however large that is.
+TEST(OneStep, RowsAreSolvedAsIfTheyWereAlone) {
+  OneStepWorkspace workspace, other;
+  Draw draw(11);
+  for (int i = 0; i < count(600); ++i) {
+    const int slips = 1 + i % 3;
+    Vector r, u;
+    const int contacts = 1 + draw.below(3);
+    const Case own = planted(draw, slips, contacts, 3 * (slips + 1) * contacts, 0.3, r, u);
+    const OneStepResult alone = solve_one_step(own.problem(), {}, workspace);
+    ASSERT_TRUE(alone.ok()) << i;
+    const Vector right = Eigen::Map<const Vector>(alone.impulse.data(), own.rows());
+    Case large = planted(draw, slips, 2, 20, 0.3, r, u);
+    large.q *= std::pow(10.0, draw.uniform(4, 14));
+    std::vector<Case> cases{beside(own, large), beside(own, large), beside(own, large)};
+    // Springs between the bodies: next to nothing goes from one to the other in a step.
+    for (int k = 0; k < own.rows(); ++k) {
+      for (int l = own.rows(); l < cases[1].rows(); ++l)
+        cases[1].W(k, l) = cases[1].W(l, k) =
+            1e-12 * own.q.cwiseAbs().minCoeff() / large.q.cwiseAbs().maxCoeff() * draw.normal();
+    }
+    // A contact of the same body that is far open.
+    cases[2] = own;
+    cases[2].blocks.push_back(contact(0, 0));
+    const int n = own.rows();
+    cases[2].W.conservativeResize(n + 1, n + 1);
+    for (int k = 0; k < n; ++k) cases[2].W(k, n) = cases[2].W(n, k) = 0.1 * own.W(k, 0);
+    cases[2].W(n, n) = own.W(0, 0);
+    cases[2].q.conservativeResize(n + 1);
+    cases[2].q[n] = std::pow(10.0, draw.uniform(4, 14));
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+      const OneStepResult result = solve_one_step(cases[k].problem(), {}, other);
+      ASSERT_TRUE(result.ok()) << i << ' ' << k << ' ' << result.residual_of_q;
+      const Vector found = Eigen::Map<const Vector>(result.impulse.data(), n);
+      EXPECT_LT((found - right).norm(), 1e-8 * right.norm() + 1e-300) << i << ' ' << k;
+      if (k == 2) {
+        EXPECT_EQ(result.contacts.back(), StepContact::open);
+        EXPECT_NEAR(result.velocity[n], cases[2].q[n], 1e-3 * cases[2].q[n]);
+      }
+    }
+  }
+}
+
+// A contact that is open by much more than the first estimate of what may close it is closed all the same where that is what comes out.
+TEST(OneStep, AContactThatSeemedOutOfReachIsReached) {
+  OneStepWorkspace workspace;
+  Case c;
+  c.blocks = {contact(0, 0), contact(0, 0)};
+  c.W.resize(2, 2);
+  c.q = Vector(2);
+  // Nearly the same row with the other sign: the first one is pushed by 1000 and the second one meets the wall.
+  c.W << 1e-6, -1, -1, 1.1e6;
+  c.q << -1, 1e5;
+  const OneStepResult result = solve_one_step(c.problem(), {}, workspace);
+  ASSERT_TRUE(result.ok());
+  const double r = (1e6 * 1.1e6 - 1e5 * 1e6) / (1.1e6 - 1e6);
+  EXPECT_NEAR(result.impulse[0], r, 1e-6 * r);
+  EXPECT_NEAR(result.impulse[1], (r - 1e5) / 1.1e6, 1e-6 * r);
+  EXPECT_LT(violation(c, result.impulse), 1e-9);
+}
+
 TEST(OneStep, TheResidualSeesAWrongImpulse) {
   Draw draw(10);
   Vector r, u;

@@ -1,0 +1,309 @@
+// Motions in closed form at which a scheme with fixed steps may go wrong by an amount that no step makes small.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "step_support.hpp"
+
+namespace judder {
+namespace {
+
+/// A block of mass 1 that is driven along x, beside `others`.
+TestModel driven(const std::string& coordinates, const std::string& energy, const std::string& others) {
+  return text_model("[coordinates]\nx = { velocity = 1 }\n" + coordinates + "[energy]\nkinetic = \"x'^2/2" +
+                    energy +
+                    "\"\n[[force]]\nalong = \"x'\"\nvalue = \"0.8*sin(3*t)\"\n[[friction]]\nname = \"f\"\n"
+                    "slip = \"x'\"\nnormal = 1\nlaw = 0.4\n" +
+                    others + "[run]\nuntil = 3\n");
+}
+
+const std::array<const char*, 4> kImplicit{"moreau", "theta", "newmark", "paoli-schatzman"};
+
+// It never stops: v(t) = 1 − 0.4 t + (0.8/3)(1 − cos 3t). A wall that it never sees and a heavy body do not change that.
+TEST(Beside, AFarContactAndAHeavyBodyLeaveAFrictionAlone) {
+  const double place = 3 - 0.2 * 9 + 0.8 / 3 * (3 - std::sin(9.0) / 3);
+  const TestModel alone = driven("", "", "");
+  const std::array<TestModel, 3> beside{
+      driven("y = 1e5\n", " + y'^2/2", "[[contact]]\nname = \"w\"\ngap = \"y\"\n"),
+      driven("", "", "[[contact]]\nname = \"w\"\ngap = \"1e5 - x\"\n"),
+      driven("z = { velocity = 30 }\n", " + 5e10*z'^2",
+             "[[friction]]\nname = \"g\"\nslip = \"z'\"\nnormal = 1e12\nlaw = 0.05\n")};
+  for (const char* engine : kImplicit) {
+    for (const double h : {1e-3, 1e-4}) {
+      const simulate::Result right = step_to(alone, engine, h, 3);
+      EXPECT_NEAR(last(right, "x"), place, 2 * h * h + (engine == kImplicit[3] ? h * h : 0) + 1e-9)
+          << engine << h;
+      for (const TestModel& model : beside) {
+        const simulate::Result run = step_to(model, engine, h, 3);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), last(right, "x"), 1e-9) << engine << h;
+        EXPECT_NEAR(last(run, "x'"), last(right, "x'"), 1e-9) << engine << h;
+      }
+    }
+  }
+}
+
+// Dynamic friction brings a block to rest against a load that static friction holds: it stands where it has stopped, wherever in a step that was.
+TEST(Stops, HoldBetweenDynamicAndStaticFriction) {
+  const auto model = [](const std::string& slip, const std::string& law) {
+    return text_model(
+        "[coordinates]\nx = { velocity = 1.5 }\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = "
+        "\"x'\"\nvalue = -0.25\n"
+        "[[friction]]\nname = \"f\"\nslip = \"" +
+        slip + "\"\nnormal = 1\nlaw = " + law + "\n[run]\nuntil = 4\n");
+  };
+  // v = 1.5 − 0.45 t until it is the speed of the belt
+  const double meets = 1.5 / 0.95;
+  struct Case {
+    TestModel model;
+    double place, velocity;
+  };
+  const std::array<Case, 2> cases{Case{model("x'", "{ static = 0.3, dynamic = 0.2 }"), 1.5 * 1.5 / 0.9, 0},
+                                  Case{model("x' - 0.5*t", "{ static = 1, dynamic = 0.2 }"),
+                                       1.5 * meets - 0.225 * meets * meets + 0.25 * (16 - meets * meets), 2}};
+  for (const Case& each : cases) {
+    for (const char* engine : kImplicit) {
+      for (const long steps : {400L, 1333L, 1481L, 4000L, 5711L}) {
+        const double h = 4.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(each.model, engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), each.place, 2 * h) << engine << h;
+        EXPECT_NEAR(last(run, "x'"), each.velocity, engine == kImplicit[3] ? h : 1e-12) << engine << h;
+      }
+    }
+  }
+}
+
+// A body on a spring that turns: r² a' and the energy stay what they were, to the square of the step.
+TEST(Orders, AreTwoWhereTheInertiaDependsOnThePlace) {
+  const TestModel polar = text_model(R"toml(
+[coordinates]
+r = { start = 1, velocity = 0.2 }
+a = { velocity = 1 }
+[energy]
+kinetic = "(r'^2 + r^2*a'^2)/2"
+potential = "(r-1)^2"
+[run]
+until = 3
+)toml");
+  for (const char* engine : {"moreau", "theta", "newmark"}) {
+    double before = 0;
+    for (const double h : {0.02, 0.01, 0.005, 0.0025}) {
+      const simulate::Result run = step_to(polar, engine, h, 3);
+      const double r = last(run, "r"), turn = last(run, "a'"), speed = last(run, "r'");
+      const double error = std::hypot(
+          r * r * turn - 1, 0.5 * (speed * speed + r * r * turn * turn) + (r - 1) * (r - 1) - 0.5 * 1.04);
+      if (before > 0) {
+        EXPECT_GT(std::log2(before / error), 1.9) << engine << h;
+      }
+      before = error;
+    }
+  }
+}
+
+// A ball that bounces beside a block is none of its business, and neither is what rests.
+TEST(Beside, BouncesLeaveAFrictionAlone) {
+  const double place = 3 - 0.2 * 9 + 0.8 / 3 * (3 - std::sin(9.0) / 3);
+  const TestModel sliding = driven("y = 0.05\n", " + y'^2/2\"\npotential = \"9.81*y",
+                                   "[[contact]]\nname = \"w\"\ngap = \"y\"\nimpact = 0.95\n");
+  const TestModel resting = text_model(R"toml(
+[coordinates]
+x = 0
+y = 0.05
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*y - 0.3*x"
+[[friction]]
+name = "f"
+slip = "x'"
+normal = 1
+law = 0.4
+[[contact]]
+name = "w"
+gap = "y"
+impact = 0.95
+[run]
+until = 3
+)toml");
+  for (const char* engine : {"moreau", "paoli-schatzman", "rk4"}) {
+    for (const double h : {1e-2, 1e-3}) {
+      const simulate::Result slides = step_to(sliding, engine, h, 3), rests = step_to(resting, engine, h, 3);
+      ASSERT_TRUE(slides.end.status.ok()) << slides.end.status.message;
+      EXPECT_NEAR(last(slides, "x"), place, 2 * h * h) << engine << h;
+      ASSERT_TRUE(rests.end.status.ok()) << rests.end.status.message;
+      EXPECT_EQ(last(rests, "x"), 0) << engine << h;
+      EXPECT_GT(rests.data.events.size(), 5u);
+    }
+  }
+}
+
+// A belt that starts at once leaves the block on it behind: friction takes it along, and so it is where a belt turns.
+TEST(Belts, ThatJumpLeaveBehindWhatRestsOnThem) {
+  const TestModel starts = text_model(R"toml(
+[coordinates]
+x = 0
+[energy]
+kinetic = "x'^2/2"
+[[friction]]
+name = "belt"
+slip = "x' - 1.5*step(t-0.5) + 2*step(t-1)"
+normal = 9.81
+law = 0.2
+[run]
+until = 2
+)toml");
+  // 1.962 t from 0.5 to 1, then -1.962 t until it has the speed of the belt, -0.5
+  const double a = 0.2 * 9.81, speed = 0.5 * a, slows = (speed + 0.5) / a;
+  const double place = a * 0.125 + speed * slows - 0.5 * a * slows * slows - 0.5 * (1 - slows);
+  for (const char* engine : {"rk4", "rk4-zabuga", "moreau"}) {
+    for (const long steps : {200L, 1999L, 20000L}) {
+      const double h = 2.0 / static_cast<double>(steps);
+      const simulate::Result run = step_run(starts, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+      EXPECT_NEAR(last(run, "x"), place, 4 * h) << engine << h;
+      EXPECT_EQ(last(run, "x'"), -0.5) << engine << h;
+    }
+  }
+  // A belt whose speed has a kink, and one that is continuous where its side changes, carry on what rests on them.
+  for (const char* drive : {"abs(t-0.5)", "step(t-0.5)*(t-0.5)"}) {
+    const TestModel follows =
+        text_model(std::string("[coordinates]\nx = { velocity = ") + (drive[0] == 'a' ? "0.5" : "0") +
+                   " }\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = \"belt\"\nslip = \"x' - " +
+                   drive + "\"\nnormal = 9.81\nlaw = 0.2\n[run]\nuntil = 2\n");
+    for (const char* engine : {"rk4", "rk4-zabuga"}) {
+      for (const long steps : {200L, 1999L}) {
+        const double h = 2.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(follows, engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x'"), 1.5, h) << engine << drive << h;
+        for (const engines::Event& event : run.data.events)
+          EXPECT_EQ(event.kind, engines::EventKind::switch_side) << engine << drive << h;
+      }
+    }
+  }
+}
+
+// A plank that falls on both its ends rebounds as it fell, by Moreau's law of both contacts together.
+TEST(Planks, FallOnBothEndsAtOnce) {
+  const TestModel plank = text_model(R"toml(
+[coordinates]
+y = { start = 1 }
+a = 0
+x = { velocity = 1 }
+[energy]
+kinetic = "(y'^2 + 0.3*a'^2 + x'^2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "left"
+gap = "y - sin(a)"
+slip = "x'"
+friction = 0.02
+impact = 0.5
+[[contact]]
+name = "right"
+gap = "y + sin(a)"
+slip = "x'"
+friction = 0.02
+impact = 0.5
+[run]
+until = 1.1
+)toml");
+  const double falls = std::sqrt(2 / 9.81), speed = 9.81 * falls, hop = speed / 9.81,
+               rest = 1.1 - falls - hop;
+  const double place = 0.25 * speed * rest - 0.5 * 9.81 * rest * rest;
+  const double slides = 1 - 0.02 * 1.5 * speed - 0.02 * 0.75 * speed;
+  for (const char* engine : {"rk4", "rk4-zabuga", "moreau"}) {
+    for (const long steps : {121L, 1200L, 9001L}) {
+      const double h = 1.1 / static_cast<double>(steps);
+      const simulate::Result run = step_run(plank, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+      EXPECT_NEAR(last(run, "y"), place, 12 * h) << engine << h;
+      EXPECT_NEAR(last(run, "a"), 0, 1e-12) << engine << h;
+      EXPECT_NEAR(last(run, "a'"), 0, 1e-12) << engine << h;
+      EXPECT_NEAR(last(run, "x'"), slides, h) << engine << h;
+    }
+  }
+}
+
+// Two masses at rest make a joint between them rest as well: what it holds then is not what it had in slip. Nothing moves any more at 4.
+TEST(Joints, ComeToRestTogether) {
+  const TestModel model = text_model(R"toml(
+[coordinates]
+x = 0
+y = { velocity = 1 }
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "x'"
+value = "-0.25*step(t-4)"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 1
+law = 0.2
+[[friction]]
+name = "b"
+slip = "y'"
+normal = 1
+law = 0.25
+[[friction]]
+name = "c"
+slip = "x' + y'"
+normal = 1
+law = 0.1
+[run]
+until = 5
+)toml");
+  for (const char* engine : {"rk4", "rk4-zabuga", "moreau"}) {
+    for (const long steps : {500L, 1777L, 5000L}) {
+      const double h = 5.0 / static_cast<double>(steps);
+      const simulate::Result run = step_run(model, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+      EXPECT_NEAR(last(run, "x"), 0, 1e-12) << engine << h;
+      EXPECT_NEAR(last(run, "y"), 1 / 0.7, h) << engine << h;
+      EXPECT_EQ(last(run, "x'"), 0) << engine << h;
+      EXPECT_EQ(last(run, "y'"), 0) << engine << h;
+    }
+  }
+}
+
+// With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
+TEST(Painleve, IsNoStepThatIsSilent) {
+  const auto block = [](const std::string& friction, const std::string& way) {
+    return text_model(
+        "[coordinates]\nx = { velocity = -1 }\ny = 0\n[matrices]\nmass = [[1, 0.9], [0.9, 1]]\nload = [0, "
+        "\"-1\"]\n"
+        "[[contact]]\nname = \"c\"\ngap = \"y\"\nslip = \"x'\"\nfriction = " +
+        friction + "\n[run]\nuntil = 0.5\non_painleve = \"" + way + "\"\n");
+  };
+  for (const double h : {1e-2, 1e-4}) {
+    for (const char* form : {"standard", "printed"}) {
+      const simulate::Result stops = step_to(block("2", "stop"), "moreau", h, 0.5, {{"form", 0, form}});
+      EXPECT_EQ(stops.end.status.reason, Reason::inconsistent) << form;
+      EXPECT_EQ(stops.end.status.time, 0);
+      EXPECT_NE(stops.end.status.message.find("k = -4.21053, a = -5.26316"), std::string::npos)
+          << stops.end.status.message;
+      // An impulse that ends the slip: x' = 0 at once.
+      const simulate::Result goes =
+          step_to(block("2", "tangential-impact"), "moreau", h, 0.5, {{"form", 0, form}});
+      EXPECT_TRUE(goes.end.status.ok()) << goes.end.status.message;
+      EXPECT_NEAR(cell(goes, 1, "x'"), 0, 1e-12) << form;
+      // k = 0 is at friction 1/0.9.
+      EXPECT_TRUE(step_to(block("1.11", "stop"), "moreau", h, 0.5, {{"form", 0, form}}).end.status.ok());
+      EXPECT_FALSE(step_to(block("1.12", "stop"), "moreau", h, 0.5, {{"form", 0, form}}).end.status.ok());
+    }
+  }
+  // The rod of the gallery comes to its paradox, or misses it, where the event engine does.
+  for (const char* variant : {"flat", "low", "high", "steep", "smooth", "rough", "forward"}) {
+    const TestModel rod = gallery_model("painleve-rod", {variant});
+    const simulate::Result steps = step_to(rod, "moreau", 1e-4, 0.3);
+    const simulate::Result events = simulate::simulate(rod.system, rod.options, "event");
+    EXPECT_EQ(steps.end.status.reason, events.end.status.reason) << variant << steps.end.status.message;
+    EXPECT_NEAR(steps.end.status.time, events.end.status.time, 1e-3) << variant;
+  }
+}
+
+}  // namespace
+}  // namespace judder
