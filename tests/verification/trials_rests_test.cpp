@@ -112,6 +112,15 @@ TEST(Rests, WhatBothSidesLeaveIsNotUnique) {
   }
 }
 
+// The same where a place beside it could rest, and one of the two ways takes more of the others along.
+TEST(Rests, WhatBothSidesLeaveIsNotUniqueHoweverManyEitherWayTakesAlong) {
+  const TestModel model = masses({"-0.01 - 0.5*sign(x') + 0.74*sign(x)", "1.34 - 1.5*sign(y') - 0.41*sign(x)",
+                                  "-0.34 - 0.5*sign(z') + 0.29*if(z > 0, 1, 0)"},
+                                 "", 1, "x'^2 + 0.5*y'^2 + 0.5*z'^2 + 0.2*z'*x'");
+  for (const std::string& engine : kBoth)
+    EXPECT_EQ(end_of(model, engine).status.reason, Reason::indeterminate) << engine;
+}
+
 // Held until the load overcomes the friction, also where a side would have let it go before; then x < 0, and x'' = 0.25 - t.
 TEST(Rests, LastUntilFrictionIsOvercome) {
   const double right = 0.25 / 2 - (8.0 / 6 - 1.0 / 6) + 0.5;
@@ -221,6 +230,29 @@ TEST(Rests, DrawnPairsAgreeWithStepsOfTheSetValuedLaw) {
     }
   }
   EXPECT_GT(compared, 170);
+}
+
+// Two masses that share inertia reach their limits at once. On its lower side the sign would hold y while x goes, but on the surface it is zero, and y leaves upwards; then
+// inertia holds x, until 0.91 s is more than 0.3 y''.
+TEST(LimitsMetAtOnce, WhatTheValueAtZeroLetsGoDoesNotRestByASide) {
+  const double s = 1.5 - 0.97 / 0.91;
+  const double first =
+      0.3 * 0.74 /
+      (0.7 * 0.91);  // x lets go; from here 0.91 x'' = 0.222 - 0.637 s and 0.91 y'' = 0.74 + 0.637 s
+  const double u = s - first;
+  const double speed = 0.74 * first + 0.91 * first * first / 2;
+  const double y = 0.74 * first * first / 2 + 0.91 * std::pow(first, 3) / 6 + speed * u +
+                   ((0.74 + 0.637 * first) * u * u / 2 + 0.637 * std::pow(u, 3) / 6) / 0.91;
+  expect_end(trial("two-limits-at-once"), {-0.7 * std::pow(u, 3) / 6, y}, "a sign");
+}
+
+// y goes down and takes the force from x: that rests. Where x goes instead, y would have to rest on the side of y > 0, and goes down with the value at zero.
+TEST(LimitsMetAtOnce, AndTheOthersAreDecidedWithTheSideThatItTakes) {
+  const std::string joint_y = "[[friction]]\nname = \"j\"\nslip = \"y'\"\nnormal = 1\nlaw = 0.5\n";
+  expect_end(masses({"1.5 + 0.43*(t - 0.6) - 1.5*sign(x') - 0.41*if(y < 0, 1, 0)",
+                     "-0.5 - 0.43*(t - 0.6) + 0.29*if(y > 0, 1, 0)"},
+                    joint_y, 1.3, "x'^2/2 + y'^2 + 0.3*x'*y'"),
+             {0, -0.43 * std::pow(0.7, 3) / 12}, "a side that takes a force away");
 }
 
 // 1.5 is more than the joint bears, and less than joint and dry force together: any share of the dry force from 0.5 to 1 solves the equations, and y shows it.

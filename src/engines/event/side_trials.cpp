@@ -419,6 +419,41 @@ bool SideTrials::stays_by_value(int k, const Mode& before, const Mode& held, Mod
          rests_alike(k, held, equal, by_own_law);
 }
 
+// Whether the motion of `trial` stays on the surface of k only because the switch has been given the value of one side there. On the surface it has the value at zero: where
+// the motion leaves with that, at whatever order, to the other side, and this does not push it back, the law of what holds it fails at once. (To the side that it has been
+// given it may go, and be held there.) The other members have the sides of `trial`, and rows are decided anew from what is known `before`.
+bool SideTrials::rests_by_side_alone(int k, const std::vector<int>& members, const Mode& before,
+                                     const Mode& trial) {
+  const model::SwitchInfo& info = now_.system.switches()[k];
+  if (info.kind != expr::SwitchKind::jump || info.only_side(here_.lower[k]) != 0 || goes_with_rows(k))
+    return false;
+  const bool upper = trial.side[k] > here_.lower[k];
+  const int across = upper ? -1 : 1;
+  Mode& aside = search_.aside;
+  const auto begin = [&] {
+    aside = before;
+    for (const int other : members) {
+      aside.surface[other] = trial.surface[other];
+      aside.side[other] = trial.slides(other) ? here_.lower[other] + 0.5 : trial.side[other];
+    }
+  };
+  Status status;
+  bool crosses = false;  // with the value at zero
+  if (here_.exit_side[k] == 0) {
+    begin();
+    hold_at_equality(aside, k);
+    if (try_sides(aside, status)) {
+      crosses = leaving_.leaving_direction(k, aside).sign == across;
+      if (!crosses) return false;
+    }
+  }
+  begin();
+  take_side(aside, k, upper ? 0 : 1);
+  const bool possible = try_sides(aside, status);
+  const int leaves = possible ? leaving_.leaving_direction(k, aside).sign : 0;
+  return leaves == across || (crosses && leaves == 0);
+}
+
 // The surfaces among `members` that may be held with the value of equality: nothing is known yet of where they go.
 bool SideTrials::may_stay_at_equality(int k) const {
   const model::SwitchInfo& info = now_.system.switches()[k];

@@ -35,6 +35,8 @@ class SideTrials {
   [[nodiscard]] bool shares_unique();
   [[nodiscard]] bool rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law);
   [[nodiscard]] bool stays_by_value(int k, const Mode& before, const Mode& held, Mode& equal);
+  [[nodiscard]] bool rests_by_side_alone(int k, const std::vector<int>& members, const Mode& before,
+                                         const Mode& trial);
   [[nodiscard]] bool goes_with_rows(int k) const;
   [[nodiscard]] bool may_stay_at_equality(int k) const;
 
