@@ -255,6 +255,30 @@ TEST(LimitsMetAtOnce, AndTheOthersAreDecidedWithTheSideThatItTakes) {
              {0, -0.43 * std::pow(0.7, 3) / 12}, "a side that takes a force away");
 }
 
+// Three joints reach their limits at once, and the motion of two of them holds the third: with x and z gone, y is pushed back. Nothing but the derivatives tell.
+TEST(LimitsMetAtOnce, InertiaHoldsAJointBesideOthersThatSlip) {
+  const auto held = [](const std::string& name, double limit) {
+    return "[[friction]]\nname = \"j" + name + "\"\nslip = \"" + name +
+           "'\"\nnormal = 1\nlaw = " + std::to_string(limit) + "\n";
+  };
+  const TestModel model = masses({"1 + 0.91*(t - 0.63)", "1.5 + 0.2*(t - 0.63)", "0.5 + 0.3*(t - 0.63)"},
+                                 held("x", 1) + held("y", 1.5) + held("z", 0.5), 1.33,
+                                 "x'^2 + 0.5*y'^2 + 0.3*y'*x' + 0.5*z'^2 - 0.3*z'*x' + 0.2*z'*y'");
+  // 2 x'' - 0.3 z'' = 0.91 s and z'' - 0.3 x'' = 0.3 s, with y at rest.
+  const double share = std::pow(0.7, 3) / 6 / (2 - 0.09);
+  expect_end(model, {(0.91 + 0.3 * 0.3) * share, 0, (2 * 0.3 + 0.3 * 0.91) * share}, "three joints");
+}
+
+// The same of dry forces: where y goes, inertia holds x. How the push of a slide grows tells whether it is at its end, also where a place might bear the load of y.
+TEST(LimitsMetAtOnce, ASlideWithoutAPushIsJudgedByItsGrowth) {
+  const std::string kinetic = "0.5*x'^2 + 0.5*y'^2 - 0.3*x'*y'";
+  const std::string x = "0.5 + 0.2*(t - 0.8) - 0.5*sign(x')";
+  const std::string y = "-0.5 - 0.91*(t - 0.8) - 0.5*sign(y')";
+  const std::vector<double> right{0, -0.91 * std::pow(0.7, 3) / 6};
+  expect_end(masses({x, y}, "", 1.5, kinetic), right, "dry forces");
+  expect_end(masses({x, y + " + 0.41*if(y > 0, 1, 0)"}, "", 1.5, kinetic), right, "beside a place");
+}
+
 // 1.5 is more than the joint bears, and less than joint and dry force together: any share of the dry force from 0.5 to 1 solves the equations, and y shows it.
 TEST(SharedLoads, AreToldWhereTheyAreNotUnique) {
   const engines::EngineResult shown = end_of(masses({"1.5 - sign(x')", "0.3*sign(x')"}, joint(1)), "event");

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/elementary.hpp"
 #include "engines/accumulation.hpp"
@@ -219,6 +220,8 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
   for (const int k : members)
     by_crossing = by_crossing && here_.landed[k] != 0 && before.surface[k] == AtSurface::away;
   std::vector<long>& not_unique_at = search_.not_unique_at;
+  std::vector<std::pair<int, int>>& edges = search_.edges;  // slides without a push from one side
+  std::vector<int>& borne = search_.borne;  // places that something else holds, with any share of their sides
   bool chosen_turns = false;
   bool places = false;  // surfaces of places may be rested on by a combination of their sides
   bool strict =
@@ -263,6 +266,8 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
       return;
     }
     leaves.assign(members.size(), 0);
+    edges.clear();
+    borne.assign(members.size(), 0);
     int left = 0;
     for (int i = 0; i < count; ++i) {
       const int k = members[i];
@@ -270,12 +275,17 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
         if (now_.motion.parallel(k)) {
           // Neither side moves its rate, and nothing else may hold it: then its next derivative tells.
           if (leaving_.leaving_direction(k, trial).sign != 0) return;
+          borne[i] = trials_.is_place(k) ? 1 : 0;
           continue;
         }
         const double below = now_.motion.sliding_rate(k, 0);
         const double above = now_.motion.sliding_rate(k, 1);
-        const double least = ends ? 0 : kSmallRate * (below - above);
+        // At its end a push is zero to rounding, of either sign: how it grows tells.
+        const double small = kSmallRate * (below - above);
+        const double least = ends ? -small : small;
         if (!(below >= least && above <= -least && below > above)) return;
+        if (below < small) edges.emplace_back(k, 0);
+        if (above > -small) edges.emplace_back(k, 1);
         continue;
       }
       const bool upper = trial.side[k] > here_.lower[k];
@@ -293,8 +303,11 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
       ++left;
     }
     if (refuting > 0) return;
+    for (const auto& [k, upper] : edges) {
+      if (trials_.slide_ends(k, upper, members, before, trial)) return;
+    }
     for (int i = 0; i < count && strict; ++i) {
-      if (leaves[i] != 0 || trial.slides(members[i]) ||
+      if (leaves[i] != 0 || (trial.slides(members[i]) && borne[i] == 0) ||
           !trials_.rests_by_side_alone(members[i], members, before, trial))
         continue;
       doubtful = true;
