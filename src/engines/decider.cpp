@@ -201,6 +201,16 @@ Status Decider::too_many_rows() {
   return status;
 }
 
+/// Whether several of these rows are at their limits together. The motion of one may hold another, which nothing but its derivatives tell.
+bool Decider::let_go_together(std::span<const RowAssembly::Row> rows, const Mode& mode,
+                              const Exclusions& exclusions) const {
+  const auto count = std::count_if(rows.begin(), rows.end(), [&](const RowAssembly::Row& row) {
+    return row.tangent >= 0 && mode.tangent[row.number] == TangentStatus::stick &&
+           (exclusions.tangent[row.number] & contact::bit(RowStatus::stick)) != 0;
+  });
+  return count > 1;
+}
+
 // Blocks that a table decides; open_ tells the others.
 bool Decider::decide_known(const Mode& mode, const Exclusions& exclusions, bool constant) {
   std::fill(open_.begin(), open_.end(), std::uint8_t{0});
@@ -213,8 +223,9 @@ bool Decider::decide_known(const Mode& mode, const Exclusions& exclusions, bool 
   for (int b = 0; b < all_blocks_.count(); ++b) {
     block_rows_.clear();
     for (const int i : all_blocks_.rows(b)) block_rows_.push_back(rows_[i]);
-    const int number =
-        constant ? known_.look_up(block_rows_, mode.tangent, exclusions.normal, exclusions.tangent) : -1;
+    const int number = constant && !let_go_together(block_rows_, mode, exclusions)
+                           ? known_.look_up(block_rows_, mode.tangent, exclusions.normal, exclusions.tangent)
+                           : -1;
     if (number >= 0) {
       const std::span<const RowStatus> statuses = known_.find(number, force_floor, free_);
       if (!statuses.empty()) {
@@ -405,15 +416,18 @@ Status Decider::decide_block(int block, Mode& mode, const contact::DecisionOptio
   }
   const bool turns = !decision.alternative.empty() &&
                      !std::equal(decision.mode.begin(), decision.mode.end(), decision.alternative.begin());
-  if (decision.candidates <= 1 && !turns) {
+  const bool alone = decision.candidates <= 1 && !turns;
+  if (alone && !let_go_together(block_rows_, mode, excluding_)) {
     apply(decision.mode, next_);
     return {};
   }
   Tie tie;
   tie.block = block;
   tie.first = static_cast<int>(candidates_.size());
-  tie.count = turns ? 0 : decision.candidates;
-  if (turns) {
+  tie.count = alone ? 1 : turns ? 0 : decision.candidates;
+  if (alone) {
+    candidates_.insert(candidates_.end(), decision.mode.begin(), decision.mode.end());
+  } else if (turns) {
     candidates_.insert(candidates_.end(), decision.mode.begin(), decision.mode.end());
     candidates_.insert(candidates_.end(), decision.alternative.begin(), decision.alternative.end());
   } else {

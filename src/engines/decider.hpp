@@ -117,6 +117,8 @@ class Decider {
   void list_rows();
   [[nodiscard]] Status too_many_rows();
   [[nodiscard]] bool decide_known(const Mode& mode, const Exclusions& exclusions, bool constant);
+  [[nodiscard]] bool let_go_together(std::span<const RowAssembly::Row> rows, const Mode& mode,
+                                     const Exclusions& exclusions) const;
   void set_problem(const Mode& mode);
   void find_directed_limits(const Mode& mode);
   [[nodiscard]] expr::Series cone(const RowAssembly::Row& row, int assembled, int side) const;

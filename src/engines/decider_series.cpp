@@ -279,7 +279,8 @@ Status Decider::refuted(const Tie& tie) {
   failed_ = assembly_[blocks_.rows(tie.block)[0]].relation;
   status.reason = Reason::inconsistent;
   status.where = system_.relations()[failed_].place;
-  status.message = "no finite reaction satisfies contact and friction here (" + std::to_string(tie.count) +
+  status.message = "no finite reaction satisfies contact and friction here (" +
+                   (tie.count > 0 ? std::to_string(tie.count) : std::string("several")) +
                    " modes have the accelerations, and none the derivatives)";
   return status;
 }
@@ -316,6 +317,8 @@ void Decider::turn(Tie& tie) {
     turned = true;
   }
   tie.final = !turned || ++tie.at > 16 + 4 * ties;
+  // Rows that turn back and forth have no status among those that are left to them.
+  tie.refuted = tie.final && tie.judgement.sign == Sign::negative;
 }
 
 // The first Taylor coefficient of each guard that is not zero decides. A choice in one block acts on another through springs, two orders later than

@@ -51,6 +51,21 @@ double slip_speed(const model::System& system, model::Workspace& work, int r) {
   return std::abs(many[0]);
 }
 
+/// Whether the law of a relation acts in the mode, as far as that tells.
+bool acts(const model::Relation& relation, const Mode& mode, int r) {
+  return varies(relation) && (relation.kind != model::RelationKind::contact || relation.compliant ||
+                              mode.normal[r] != NormalStatus::open);
+}
+
+/// The outputs of its curve. False: a compliant contact does not touch.
+bool evaluate_curve(const model::System& system, model::Workspace& work, int r,
+                    std::array<double, kCurveOutputs>& out) {
+  const model::Relation& relation = system.relations()[r];
+  work.in[system.layout().approach_speed()] = slip_speed(system, work, r);
+  relation.curve.evaluate(work.in.data(), out.data(), work.registers.data());
+  return !relation.compliant || out[0] > 0;
+}
+
 }  // namespace
 
 bool laws_vary(const model::System& system) {
@@ -60,10 +75,8 @@ bool laws_vary(const model::System& system) {
 LawDefect defect_of_law(const model::System& system, model::Workspace& work, int r) {
   const model::Relation& relation = system.relations()[r];
   if (!varies(relation)) return {};
-  work.in[system.layout().approach_speed()] = slip_speed(system, work, r);
   std::array<double, kCurveOutputs> out{};
-  relation.curve.evaluate(work.in.data(), out.data(), work.registers.data());
-  if (relation.compliant && !(out[0] > 0)) return {};  // it does not touch
+  if (!evaluate_curve(system, work, r, out)) return {};
   for (std::size_t k = 1; k < kNumbers.size(); ++k) {
     if (!(out[k] < 0)) continue;
     Enclosure enclosure;
@@ -78,14 +91,23 @@ LawDefect defect_of_law(const model::System& system, model::Workspace& work, int
 
 LawDefect defect_of_laws(const model::System& system, model::Workspace& work, const Mode& mode) {
   for (int r = 0; r < system.layout().relations; ++r) {
-    const model::Relation& relation = system.relations()[r];
-    if (!varies(relation)) continue;
-    if (relation.kind == model::RelationKind::contact && !relation.compliant &&
-        mode.normal[r] == NormalStatus::open)
-      continue;
+    if (!acts(system.relations()[r], mode, r)) continue;
     if (const LawDefect defect = defect_of_law(system, work, r)) return defect;
   }
   return {};
+}
+
+void numbers_of_laws(const model::System& system, model::Workspace& work, const Mode& mode,
+                     std::span<double> out) {
+  static_assert(kNumbers.size() == kNumbersOfLaw + 1);
+  std::array<double, kCurveOutputs> curve{};
+  for (int r = 0; r < system.layout().relations; ++r) {
+    const std::span<double> numbers = out.subspan(static_cast<std::size_t>(r) * kNumbersOfLaw, kNumbersOfLaw);
+    if (acts(system.relations()[r], mode, r) && evaluate_curve(system, work, r, curve))
+      std::copy_n(curve.begin() + 1, kNumbersOfLaw, numbers.begin());
+    else
+      std::fill(numbers.begin(), numbers.end(), 0.0);
+  }
 }
 
 LawDefect defect_of_restitution(const model::System& system, model::Workspace& work, int relation,

@@ -5,6 +5,7 @@
 // laws of joints, constraints and closed contacts at points of every step, those of an impact at its velocities.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "judder/engines/mode.hpp"
@@ -27,7 +28,12 @@ struct LawDefect {
 /// stand by value.
 [[nodiscard]] LawDefect defect_of_laws(const model::System& system, model::Workspace& work, const Mode& mode);
 
-/// The same of one relation, whatever its status.
+/// The numbers of the laws that act, kNumbersOfLaw for each relation: coefficients, viscous friction and the like; those that do not vary or act stand as they cannot fall.
+inline constexpr int kNumbersOfLaw = 7;
+void numbers_of_laws(const model::System& system, model::Workspace& work, const Mode& mode,
+                     std::span<double> out);
+
+/// The same as defect_of_laws, of one relation, whatever its status.
 [[nodiscard]] LawDefect defect_of_law(const model::System& system, model::Workspace& work, int relation);
 
 /// The restitution of a contact that closes with this speed, where it is not between 0 and 1.

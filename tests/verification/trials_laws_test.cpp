@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -842,6 +843,33 @@ until = 1.5
       EXPECT_EQ(std::count(out.words.begin(), out.words.end(), "graze brake"), 0) << law << " " << tolerance;
       EXPECT_NEAR(out.y[0], 0, 1e-12) << law << " " << tolerance;
       EXPECT_EQ(out.y[1], 0) << law << " " << tolerance;
+    }
+  }
+}
+
+// A coefficient that is below zero for a short time between the places of a step: the run ends where it gets there, (π + asin(0.1/a))/w. One that only comes near to zero is fine.
+TEST(Laws, NumbersThatDipBelowZeroBetweenTheirPlacesAreSeen) {
+  for (const double speed : {0.9, 1.1, 1.3, 1.7, 1.9, 2.3}) {
+    for (const double a : {0.1002, 0.10002, 0.100002, 0.1, 0.09998}) {
+      const auto text = [](double number) {
+        std::string out(32, ' ');
+        out.resize(std::snprintf(out.data(), out.size(), "%.9g", number));
+        return out;
+      };
+      const TestModel model = text_model(
+          "[coordinates]\nx = { velocity = 3 }\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = "
+          "\"x'\"\nvalue = 0.2\n"
+          "[[friction]]\nname = \"j\"\nslip = \"x'\"\nnormal = 1\nlaw = \"0.1 + " +
+          text(a) + "*sin(" + text(speed) + "*t)\"\n[run]\nuntil = 6\n");
+      simulate::NullSink sink;
+      const engines::EngineResult result = simulate::run(model.system, "event", model.options, sink);
+      if (a <= 0.1) {
+        EXPECT_TRUE(result.status.ok()) << speed << " " << a << ": " << result.status.message;
+        continue;
+      }
+      EXPECT_EQ(result.status.reason, Reason::inconsistent) << speed << " " << a;
+      const double right = (3.14159265358979324 + std::asin(0.1 / a)) / speed;
+      EXPECT_NEAR(result.status.time, right, 1e-7) << speed << " " << a;
     }
   }
 }

@@ -112,6 +112,15 @@ TEST(Rests, WhatBothSidesLeaveIsNotUnique) {
   }
 }
 
+// The same where a place beside it could rest, and one of the two ways takes more of the others along.
+TEST(Rests, WhatBothSidesLeaveIsNotUniqueHoweverManyEitherWayTakesAlong) {
+  const TestModel model = masses({"-0.01 - 0.5*sign(x') + 0.74*sign(x)", "1.34 - 1.5*sign(y') - 0.41*sign(x)",
+                                  "-0.34 - 0.5*sign(z') + 0.29*if(z > 0, 1, 0)"},
+                                 "", 1, "x'^2 + 0.5*y'^2 + 0.5*z'^2 + 0.2*z'*x'");
+  for (const std::string& engine : kBoth)
+    EXPECT_EQ(end_of(model, engine).status.reason, Reason::indeterminate) << engine;
+}
+
 // Held until the load overcomes the friction, also where a side would have let it go before; then x < 0, and x'' = 0.25 - t.
 TEST(Rests, LastUntilFrictionIsOvercome) {
   const double right = 0.25 / 2 - (8.0 / 6 - 1.0 / 6) + 0.5;
@@ -221,6 +230,53 @@ TEST(Rests, DrawnPairsAgreeWithStepsOfTheSetValuedLaw) {
     }
   }
   EXPECT_GT(compared, 170);
+}
+
+// Two masses that share inertia reach their limits at once. On its lower side the sign would hold y while x goes, but on the surface it is zero, and y leaves upwards; then
+// inertia holds x, until 0.91 s is more than 0.3 y''.
+TEST(LimitsMetAtOnce, WhatTheValueAtZeroLetsGoDoesNotRestByASide) {
+  const double s = 1.5 - 0.97 / 0.91;
+  const double first =
+      0.3 * 0.74 /
+      (0.7 * 0.91);  // x lets go; from here 0.91 x'' = 0.222 - 0.637 s and 0.91 y'' = 0.74 + 0.637 s
+  const double u = s - first;
+  const double speed = 0.74 * first + 0.91 * first * first / 2;
+  const double y = 0.74 * first * first / 2 + 0.91 * std::pow(first, 3) / 6 + speed * u +
+                   ((0.74 + 0.637 * first) * u * u / 2 + 0.637 * std::pow(u, 3) / 6) / 0.91;
+  expect_end(trial("two-limits-at-once"), {-0.7 * std::pow(u, 3) / 6, y}, "a sign");
+}
+
+// y goes down and takes the force from x: that rests. Where x goes instead, y would have to rest on the side of y > 0, and goes down with the value at zero.
+TEST(LimitsMetAtOnce, AndTheOthersAreDecidedWithTheSideThatItTakes) {
+  const std::string joint_y = "[[friction]]\nname = \"j\"\nslip = \"y'\"\nnormal = 1\nlaw = 0.5\n";
+  expect_end(masses({"1.5 + 0.43*(t - 0.6) - 1.5*sign(x') - 0.41*if(y < 0, 1, 0)",
+                     "-0.5 - 0.43*(t - 0.6) + 0.29*if(y > 0, 1, 0)"},
+                    joint_y, 1.3, "x'^2/2 + y'^2 + 0.3*x'*y'"),
+             {0, -0.43 * std::pow(0.7, 3) / 12}, "a side that takes a force away");
+}
+
+// Three joints reach their limits at once, and the motion of two of them holds the third: with x and z gone, y is pushed back. Nothing but the derivatives tell.
+TEST(LimitsMetAtOnce, InertiaHoldsAJointBesideOthersThatSlip) {
+  const auto held = [](const std::string& name, double limit) {
+    return "[[friction]]\nname = \"j" + name + "\"\nslip = \"" + name +
+           "'\"\nnormal = 1\nlaw = " + std::to_string(limit) + "\n";
+  };
+  const TestModel model = masses({"1 + 0.91*(t - 0.63)", "1.5 + 0.2*(t - 0.63)", "0.5 + 0.3*(t - 0.63)"},
+                                 held("x", 1) + held("y", 1.5) + held("z", 0.5), 1.33,
+                                 "x'^2 + 0.5*y'^2 + 0.3*y'*x' + 0.5*z'^2 - 0.3*z'*x' + 0.2*z'*y'");
+  // 2 x'' - 0.3 z'' = 0.91 s and z'' - 0.3 x'' = 0.3 s, with y at rest.
+  const double share = std::pow(0.7, 3) / 6 / (2 - 0.09);
+  expect_end(model, {(0.91 + 0.3 * 0.3) * share, 0, (2 * 0.3 + 0.3 * 0.91) * share}, "three joints");
+}
+
+// The same of dry forces: where y goes, inertia holds x. How the push of a slide grows tells whether it is at its end, also where a place might bear the load of y.
+TEST(LimitsMetAtOnce, ASlideWithoutAPushIsJudgedByItsGrowth) {
+  const std::string kinetic = "0.5*x'^2 + 0.5*y'^2 - 0.3*x'*y'";
+  const std::string x = "0.5 + 0.2*(t - 0.8) - 0.5*sign(x')";
+  const std::string y = "-0.5 - 0.91*(t - 0.8) - 0.5*sign(y')";
+  const std::vector<double> right{0, -0.91 * std::pow(0.7, 3) / 6};
+  expect_end(masses({x, y}, "", 1.5, kinetic), right, "dry forces");
+  expect_end(masses({x, y + " + 0.41*if(y > 0, 1, 0)"}, "", 1.5, kinetic), right, "beside a place");
 }
 
 // 1.5 is more than the joint bears, and less than joint and dry force together: any share of the dry force from 0.5 to 1 solves the equations, and y shows it.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "judder/engines/mode.hpp"
@@ -9,10 +10,11 @@
 namespace judder::engines {
 
 struct SideSearch {
-  std::vector<int> members, block, zero, rows, leaves, chosen_leaves, moved, waiting, decided, beside,
+  std::vector<int> members, block, zero, rows, leaves, chosen_leaves, borne, moved, waiting, decided, beside,
       blended, told;
   std::vector<long> not_unique_at;
-  Mode before, followed, trial, chosen, guess, known, kept, at_first;
+  std::vector<std::pair<int, int>> edges, ended;
+  Mode before, aside, beyond, followed, trial, chosen, guess, known, kept, at_first;
   std::array<Mode, 2> on_side;
 };
 

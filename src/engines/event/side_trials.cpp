@@ -419,6 +419,84 @@ bool SideTrials::stays_by_value(int k, const Mode& before, const Mode& held, Mod
          rests_alike(k, held, equal, by_own_law);
 }
 
+// Whether the motion of `trial` stays on the surface of k only because the switch has been given the value of one side there, or a share of both. On the surface it has the value at zero: where
+// the motion leaves with that, at whatever order, to the other side, and this does not push it back, the law of what holds it fails at once. (To the side that it has been
+// given it may go, and be held there.) The other members have the sides of `trial`, and rows are decided anew from what is known `before`.
+bool SideTrials::rests_by_side_alone(int k, const std::vector<int>& members, const Mode& before,
+                                     const Mode& trial) {
+  const model::SwitchInfo& info = now_.system.switches()[k];
+  if (info.kind != expr::SwitchKind::jump || info.only_side(here_.lower[k]) != 0 || goes_with_rows(k))
+    return false;
+  const bool shared = trial.slides(k);
+  if (shared && here_.exit_side[k] != 0) return false;
+  int across = shared ? 0 : trial.side[k] > here_.lower[k] ? -1 : 1;
+  Mode& aside = search_.aside;
+  Status status;
+  bool crosses = false;  // with the value at zero
+  if (here_.exit_side[k] == 0) {
+    take_sides_of(trial, members, before, aside);
+    hold_at_equality(aside, k);
+    if (try_sides(aside, status)) {
+      int leaves = leaving_.leaving_direction(k, aside).sign;
+      if (leaves == 0) leaves = leaves_behind_slides(k, members, before, aside);
+      crosses = leaves != 0 && (shared || leaves == across);
+      if (!crosses) return false;
+      across = leaves;
+    }
+  }
+  if (across == 0) return false;
+  take_sides_of(trial, members, before, aside);
+  take_side(aside, k, across > 0 ? 1 : 0);
+  const bool possible = try_sides(aside, status);
+  const int leaves = possible ? leaving_.leaving_direction(k, aside).sign : 0;
+  return leaves == across || (crosses && leaves == 0);
+}
+
+// Whether a slide of `trial` on the surface of k is at its end on this side: the push from there is zero, and with the side itself the motion leaves, at whatever order.
+bool SideTrials::slide_ends(int k, int upper, const std::vector<int>& members, const Mode& before,
+                            const Mode& trial) {
+  Mode& aside = search_.aside;
+  Status status;
+  take_sides_of(trial, members, before, aside);
+  take_side(aside, k, upper);
+  return try_sides(aside, status) && leaving_.leaving_direction(k, aside).sign == (upper != 0 ? 1 : -1);
+}
+
+// Where the motion leaves the surface of k to when a slide that holds it in `trial`, which is set, is at its end: with the side that this slide leaves to. 0: it stays.
+int SideTrials::leaves_behind_slides(int k, const std::vector<int>& members, const Mode& before,
+                                     const Mode& trial) {
+  std::vector<std::pair<int, int>>& ended = search_.ended;
+  ended.clear();
+  for (const int m : members) {
+    if (!trial.slides(m) || now_.motion.parallel(m)) continue;
+    const double below = now_.motion.sliding_rate(m, 0);
+    const double above = now_.motion.sliding_rate(m, 1);
+    const double small = kSmallRate * (below - above);
+    if (below < small) ended.emplace_back(m, 0);
+    if (above > -small) ended.emplace_back(m, 1);
+  }
+  Mode& beyond = search_.beyond;
+  for (const auto& [m, upper] : ended) {
+    Status status;
+    take_sides_of(trial, members, before, beyond);
+    take_side(beyond, m, upper);
+    if (!try_sides(beyond, status) || leaving_.leaving_direction(m, beyond).sign != (upper != 0 ? 1 : -1))
+      continue;
+    if (const int leaves = leaving_.leaving_direction(k, beyond).sign; leaves != 0) return leaves;
+  }
+  return 0;
+}
+
+// The mode before a decision with the sides that `members` have in a trial.
+void SideTrials::take_sides_of(const Mode& trial, const std::vector<int>& members, const Mode& before,
+                               Mode& out) const {
+  out = before;
+  for (const int k : members) {
+    out.surface[k] = trial.surface[k];
+    out.side[k] = trial.slides(k) ? here_.lower[k] + 0.5 : trial.side[k];
+  }
+}
+
 // The surfaces among `members` that may be held with the value of equality: nothing is known yet of where they go.
 bool SideTrials::may_stay_at_equality(int k) const {
   const model::SwitchInfo& info = now_.system.switches()[k];

@@ -35,11 +35,18 @@ class SideTrials {
   [[nodiscard]] bool shares_unique();
   [[nodiscard]] bool rests_alike(int k, const Mode& one, const Mode& other, bool& by_own_law);
   [[nodiscard]] bool stays_by_value(int k, const Mode& before, const Mode& held, Mode& equal);
+  [[nodiscard]] bool rests_by_side_alone(int k, const std::vector<int>& members, const Mode& before,
+                                         const Mode& trial);
+  [[nodiscard]] bool slide_ends(int k, int upper, const std::vector<int>& members, const Mode& before,
+                                const Mode& trial);
   [[nodiscard]] bool goes_with_rows(int k) const;
   [[nodiscard]] bool may_stay_at_equality(int k) const;
 
  private:
   void follow_sides(Mode& trial);
+  [[nodiscard]] int leaves_behind_slides(int k, const std::vector<int>& members, const Mode& before,
+                                         const Mode& trial);
+  void take_sides_of(const Mode& trial, const std::vector<int>& members, const Mode& before, Mode& out) const;
   [[nodiscard]] bool held_by_motion(int k, double rounding);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
 

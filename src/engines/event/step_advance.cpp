@@ -1,7 +1,9 @@
 #include "engines/event/step_advance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "core/elementary.hpp"
 #include "engines/event/at_once.hpp"
@@ -36,31 +38,36 @@ constexpr std::array<double, 4> kLawPlaces = {0.25, 0.5, 0.75,
                                               1};  ///< of a step, where numbers of laws are looked at
 constexpr double kLeastStep =
     0x1p-960;  ///< shorter ones, and their shares, are no numbers any more; of the shortest run that is made a billionth of a billionth
-/// The first place of the step up to `end` at which `look` finds a number of a law out of its range, and that number; beyond `end`: there is none.
+/// The first place between one where no number of a law is out of its range and one where some is, which is `defect`.
 template <class Look>
-double first_defect(double end, const Look& look, LawDefect& defect) {
+double first_defect(double good, double bad, const Look& look, LawDefect& defect) {
   constexpr int kHalvings = 50;
-  double good = 0;
-  for (const double place : kLawPlaces) {
-    defect = look(place * end);
-    if (!defect) {
-      good = place * end;
-      continue;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (good + bad);
+    if (!(middle > good && middle < bad)) break;
+    if (const LawDefect found = look(middle)) {
+      bad = middle;
+      defect = found;
+    } else {
+      good = middle;
     }
-    double bad = place * end;
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = 0.5 * (good + bad);
-      if (!(middle > good && middle < bad)) break;
-      if (const LawDefect found = look(middle)) {
-        bad = middle;
-        defect = found;
-      } else {
-        good = middle;
-      }
-    }
-    return bad;
   }
-  return 2;
+  return bad;
+}
+
+/// Where the parabola through three places of a step has its lowest point, if that is within the places and those before the first, and so low that what it stands for may fall
+/// below zero there; negative: nowhere.
+double low_point(std::span<const double, 3> theta, std::span<const double, 3> value) {
+  constexpr double kLow = 0.25;  ///< of what the number changes by along the step
+  const double left = (value[1] - value[0]) / (theta[1] - theta[0]);
+  const double right = (value[2] - value[1]) / (theta[2] - theta[1]);
+  const double bend = (right - left) / (theta[2] - theta[0]);
+  if (!(bend > 0)) return -1;
+  const double at = 0.5 * (theta[0] + theta[1]) - 0.5 * left / bend;
+  if (!(at > 0 && at < theta[2])) return -1;
+  const double lowest = value[0] + (at - theta[0]) * (left + bend * (at - theta[1]));
+  const auto [least, most] = std::minmax({value[0], value[1], value[2]});
+  return lowest < kLow * (most - std::min(least, lowest)) ? at : -1;
 }
 
 }  // namespace
@@ -285,14 +292,7 @@ StepEnd StepAdvance::advance(double limit) {
       continue;
     }
     if (laws && !defect) {
-      const double place = first_defect(
-          ended ? found_.first_theta : 1,
-          [&](double theta) {
-            trial_.dense(theta, node_y_.data());
-            now_.motion.load(now_.t + theta * h, node_y_.data());
-            return defect_of_laws(now_.system, now_.work, now_.mode);
-          },
-          defect);
+      const double place = place_of_defect(h, ended ? found_.first_theta : 1, defect);
       // The run ends where the number leaves its range, with a step of its own.
       if (place < 1 && now_.options.step == 0 && place * h > smallest) {
         h *= place;
@@ -335,6 +335,72 @@ StepEnd StepAdvance::advance(double limit) {
 }
 
 // Whether a pivot of the mass matrix is so small that rounding of the accelerations drowns them.
+/// The first place of a step up to `end` at which a number of a law is out of its range, and that number; beyond `end`: there is none. Between the places that are looked at
+/// it may dip: where parabolas through them come near to zero, their lowest points are looked at.
+double StepAdvance::place_of_defect(double h, double end, LawDefect& defect) {
+  constexpr int kTimes = 4;  ///< that a lowest point is looked for again
+  const std::size_t width = static_cast<std::size_t>(kNumbersOfLaw) * now_.layout.relations;
+  const auto load = [&](double theta) {
+    trial_.dense(theta, node_y_.data());
+    now_.motion.load(now_.t + theta * h, node_y_.data());
+  };
+  const auto look = [&](double theta) {
+    load(theta);
+    return defect_of_laws(now_.system, now_.work, now_.mode);
+  };
+  law_numbers_.resize((kLawPlaces.size() + 1) * width);
+  const auto numbers_at = [&](std::size_t place) {
+    return std::span(law_numbers_).subspan(place * width, width);
+  };
+  double good = 0;
+  for (std::size_t p = 0; p < kLawPlaces.size(); ++p) {
+    const double theta = kLawPlaces[p] * end;
+    load(theta);
+    const std::span<double> numbers = numbers_at(p);
+    numbers_of_laws(now_.system, now_.work, now_.mode, numbers);
+    if (std::any_of(numbers.begin(), numbers.end(), [](double number) { return number < 0; })) {
+      defect = look(theta);
+      if (defect) return first_defect(good, theta, look, defect);
+    }
+    good = theta;
+  }
+  const std::span<double> here = numbers_at(kLawPlaces.size());
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t p = 0; p + 2 < kLawPlaces.size(); ++p) {
+      std::array<double, 3> theta{}, value{};
+      for (std::size_t k = 0; k < 3; ++k) {
+        theta[k] = kLawPlaces[p + k] * end;
+        value[k] = numbers_at(p + k)[i];
+      }
+      double before = -1;
+      for (int time = 0; time < kTimes; ++time) {
+        const double at = low_point(theta, value);
+        if (at < 0 || at == before) break;
+        before = at;
+        defect = look(at);
+        if (defect) {
+          double from = 0;  // the last place before it
+          for (const double place : kLawPlaces) from = place * end < at ? place * end : from;
+          return first_defect(from, at, look, defect);
+        }
+        numbers_of_laws(now_.system, now_.work, now_.mode, here);
+        // The new place takes that of the one farthest from it.
+        const std::size_t far = std::abs(theta[0] - at) > std::abs(theta[2] - at) ? 0 : 2;
+        theta[far] = at;
+        value[far] = here[i];
+        if (theta[1] > theta[2] || theta[0] > theta[1]) {
+          const std::size_t other = far == 0 ? 0 : 1;
+          std::swap(theta[other], theta[other + 1]);
+          std::swap(value[other], value[other + 1]);
+        }
+        if (!(theta[0] < theta[1] && theta[1] < theta[2])) break;
+      }
+    }
+  }
+  defect = {};
+  return 2;
+}
+
 bool StepAdvance::mass_nearly_singular() {
   if (now_.system.mass_constant()) return false;
   int at = 0;

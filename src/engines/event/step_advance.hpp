@@ -25,6 +25,7 @@ class Strikes;
 class Trial;
 class Watching;
 struct EventParts;
+struct LawDefect;
 
 class StepAdvance final : public Advance {
  public:
@@ -39,6 +40,7 @@ class StepAdvance final : public Advance {
 
  private:
   [[nodiscard]] bool mass_nearly_singular();
+  [[nodiscard]] double place_of_defect(double h, double end, LawDefect& defect);
   void fail_small(bool singular, bool finite);
   [[nodiscard]] std::string guard_name(const Guard& guard) const;
   void commit_step(double t1);
@@ -63,7 +65,8 @@ class StepAdvance final : public Advance {
   Landing& landing_;
   std::vector<double> node_y_;
   std::vector<double> landing_y_;
-  std::vector<double> inside_y_;  ///< a state within a step, for load_inside()
+  std::vector<double> law_numbers_;  ///< at the places of a step that are looked at
+  std::vector<double> inside_y_;     ///< a state within a step, for load_inside()
 };
 
 /// The way of the event-driven engine.

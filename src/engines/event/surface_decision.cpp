@@ -264,10 +264,11 @@ bool SurfaceDecision::decide_open_surfaces() {
            impacts_.paradox(status);
   }
   block_.assign(here_.open.begin(), here_.open.end());
-  two_ways_ = -1;
-  const bool several = block_.size() > 1;
-  if (several && stay_at_equality(block_)) return true;
-  if (two_ways_ >= 0 && goes_two_ways(two_ways_, block_)) return trials_.not_unique({two_ways_});
+  if (block_.size() > 1) {
+    const Rest rest = stay_at_equality(block_);
+    if (rest == Rest::two_ways) return trials_.not_unique({two_ways_});
+    if (rest == Rest::some) return true;
+  }
   return decide_or_rest(block_);
 }
 
@@ -290,13 +291,14 @@ bool SurfaceDecision::decide_or_rest(const std::vector<int>& members) {
 }
 
 // Several coupled surfaces: as many of them as possible stay with the value of equality, and the others are decided beside these. Those
-// that leave by it are taken out, as few as let the others stay, until none does. False: none stays, and nothing is decided.
-bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
+// that leave by it are taken out, as few as let the others stay, until none does. One that leaves to both sides while the others are held is `two_ways_`, before one of these
+// ways is taken for the motion.
+SurfaceDecision::Rest SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
   std::vector<int> held;
   for (const int k : members) {
     if (trials_.may_stay_at_equality(k)) held.push_back(k);
   }
-  if (held.empty() || here_.probing) return false;
+  if (held.empty() || here_.probing) return Rest::none;
   const std::vector<int> all = members;
   const Mode start = now_.mode;
   // Those of `with`, held, that do not stay, in `out`; mode_ then has what goes with the others. False: there is no motion.
@@ -308,6 +310,7 @@ bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
       here_.fresh_switch[k] = 1;
       trials_.hold_at_equality(now_.mode, k);
     }
+    two_ways_ = -1;
     if (!try_beside(rest)) return false;
     const Mode decided = now_.mode;
     out.clear();
@@ -320,9 +323,15 @@ bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
     now_.load();
     return true;
   };
+  const auto goes_both = [&] {
+    if (two_ways_ < 0) return false;
+    now_.mode = start;
+    return goes_two_ways(two_ways_, all);
+  };
   std::vector<int> out;
   while (!held.empty() && leave(held, out)) {
-    if (out.empty()) return true;
+    if (out.empty()) return Rest::some;
+    if (goes_both()) return Rest::two_ways;
     // Where several leave, one of them may take the others along: as few as possible are taken out.
     const std::vector<int> leaving = out;
     const auto count = static_cast<int>(leaving.size());
@@ -334,7 +343,9 @@ bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
           const auto at = std::find(leaving.begin(), leaving.end(), k) - leaving.begin();
           return at == count || ((set >> at) & 1U) == 0;
         });
-        if (leave(fewer, out) && out.empty()) return true;
+        if (!leave(fewer, out)) continue;
+        if (out.empty()) return Rest::some;
+        if (goes_both()) return Rest::two_ways;
       }
     }
     out = leaving;
@@ -342,7 +353,7 @@ bool SurfaceDecision::stay_at_equality(const std::vector<int>& members) {
   }
   now_.mode = start;
   now_.load();
-  return false;
+  return Rest::none;
 }
 
 // Whether the value of equality of k is no rest, beside the others of `members`: both of its sides leave it, one of them takes the motion through, or both push back

@@ -38,7 +38,8 @@ class SurfaceDecision {
   [[nodiscard]] bool moves_against_sides(const Mode& mode);
   [[nodiscard]] bool decide_open_surfaces();
   [[nodiscard]] bool decide_or_rest(const std::vector<int>& members);
-  [[nodiscard]] bool stay_at_equality(const std::vector<int>& members);
+  enum class Rest : std::uint8_t { none, some, two_ways };
+  [[nodiscard]] Rest stay_at_equality(const std::vector<int>& members);
   [[nodiscard]] bool is_no_rest(int k, const std::vector<int>& members, const std::vector<int>& held,
                                 const Mode& start);
   [[nodiscard]] bool goes_two_ways(int k, const std::vector<int>& members);

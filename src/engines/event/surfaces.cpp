@@ -1,9 +1,13 @@
 #include "engines/event/surfaces.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
 
 #include "core/elementary.hpp"
 #include "engines/accumulation.hpp"
@@ -17,6 +21,12 @@ namespace {
 
 constexpr std::size_t kMostEnumerated = 7;  ///< surfaces of one block: 3⁷ combinations
 constexpr int kMostFlips = 50;              ///< rounds of the iteration for larger blocks
+
+/// In which order motions are looked for: whether rest keeps the laws as they are written, and whether pushes too small for a sign count.
+struct Pass {
+  bool strict, smallest;
+};
+constexpr std::array<Pass, 4> kPasses{{{true, true}, {true, false}, {false, true}, {false, false}}};
 
 }  // namespace
 
@@ -175,7 +185,7 @@ bool Surfaces::decide_surface(int k) {
   const Status failed[2] = {status[0], status[1]};
   now_.mode = before;
   now_.load();
-  if (let_rows_go({k})) return true;
+  if (const LetGo gone = let_rows_go({k}); gone != LetGo::nothing) return gone == LetGo::decided;
   for (const int upper : {0, 1}) {
     if (!possible[upper] && !failed[upper].ok()) return impacts_.paradox(failed[upper]);
   }
@@ -210,8 +220,13 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
   for (const int k : members)
     by_crossing = by_crossing && here_.landed[k] != 0 && before.surface[k] == AtSurface::away;
   std::vector<long>& not_unique_at = search_.not_unique_at;
+  std::vector<std::pair<int, int>>& edges = search_.edges;  // slides without a push from one side
+  std::vector<int>& borne = search_.borne;  // places that something else holds, with any share of their sides
   bool chosen_turns = false;
   bool places = false;  // surfaces of places may be rested on by a combination of their sides
+  bool strict =
+      true;  // rest on the surface of a switch that has the value of a side it would not keep is none
+  bool doubtful = false;  // there was such a rest
   const auto attempt = [&](const long number, int base) {
     long code = number;
     refuting = 0;
@@ -251,6 +266,8 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
       return;
     }
     leaves.assign(members.size(), 0);
+    edges.clear();
+    borne.assign(members.size(), 0);
     int left = 0;
     for (int i = 0; i < count; ++i) {
       const int k = members[i];
@@ -258,12 +275,17 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
         if (now_.motion.parallel(k)) {
           // Neither side moves its rate, and nothing else may hold it: then its next derivative tells.
           if (leaving_.leaving_direction(k, trial).sign != 0) return;
+          borne[i] = trials_.is_place(k) ? 1 : 0;
           continue;
         }
         const double below = now_.motion.sliding_rate(k, 0);
         const double above = now_.motion.sliding_rate(k, 1);
-        const double least = ends ? 0 : kSmallRate * (below - above);
+        // At its end a push is zero to rounding, of either sign: how it grows tells.
+        const double small = kSmallRate * (below - above);
+        const double least = ends ? -small : small;
         if (!(below >= least && above <= -least && below > above)) return;
+        if (below < small) edges.emplace_back(k, 0);
+        if (above > -small) edges.emplace_back(k, 1);
         continue;
       }
       const bool upper = trial.side[k] > here_.lower[k];
@@ -281,6 +303,16 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
       ++left;
     }
     if (refuting > 0) return;
+    for (const auto& [k, upper] : edges) {
+      if (trials_.slide_ends(k, upper, members, before, trial)) return;
+    }
+    for (int i = 0; i < count && strict; ++i) {
+      if (leaves[i] != 0 || (trial.slides(members[i]) && borne[i] == 0) ||
+          !trials_.rests_by_side_alone(members[i], members, before, trial))
+        continue;
+      doubtful = true;
+      return;
+    }
     for (int i = 0; i < count; ++i) moved[i] |= leaves[i];
     // What has rested with the side of its value goes on with that one.
     const bool turns = std::any_of(members.begin(), members.end(), [&](int k) {
@@ -299,8 +331,11 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
     chosen = trial;
     chosen_leaves = leaves;
   };
-  // A surface with a small push back to it on one side is slid on, or else what is too small for a sign is none.
-  for (const bool counts : {true, false}) {
+  // A surface with a small push back to it on one side is slid on, or else what is too small for a sign is none. Rest by a side alone counts only where
+  // there is no other motion.
+  for (const auto [keeps_law, counts] : kPasses) {
+    if (!keeps_law && !doubtful) break;
+    strict = keeps_law;
     smallest = counts;
     not_unique_at.clear();
     long combinations = 1;
@@ -311,7 +346,7 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
     }
     if (best >= 0) break;
     // Sides with which the motion is not unique, and another side of one surface that pushes to them.
-    if (!not_unique_at.empty()) {
+    if (!not_unique_at.empty() && !(strict && doubtful)) {
       const std::vector<long> found = not_unique_at;
       all_refuting = true;
       for (const long code : found) {
@@ -364,7 +399,7 @@ bool Surfaces::decide_several(const std::vector<int>& members) {
   if (best < 0) {
     now_.mode = before;
     const Status failed = last;
-    if (let_rows_go(members)) return true;
+    if (const LetGo gone = let_rows_go(members); gone != LetGo::nothing) return gone == LetGo::decided;
     return failed.ok() ? trials_.not_unique(members) : impacts_.paradox(failed);
   }
   if (ambiguous && !by_crossing) {
@@ -434,11 +469,12 @@ bool Surfaces::decide_many(const std::vector<int>& members) {
 }
 
 // Rest is kept where it can be, with given sides; but a row may rest with sides only that the motion then refutes, and with those that it
-// confirms be beyond its limit. Then it slips: as few of such rows as possible are let go, and the surfaces decided beside them.
-// `now_.mode` is that before the decision, and stays so where this does not help.
-bool Surfaces::let_rows_go(const std::vector<int>& members) {
+// confirms be beyond its limit. Then it slips: as few of such rows as possible are let go, and the surfaces decided beside them. Where different rows will do, and
+// the motion is not the same, it is not unique; rows beside others that suffice rest.
+// `now_.mode` is that before the decision, and stays so where nothing is decided.
+Surfaces::LetGo Surfaces::let_rows_go(const std::vector<int>& members) {
   constexpr std::size_t kMost = 6;
-  if (here_.letting_go) return false;
+  if (here_.letting_go) return LetGo::nothing;
   constexpr std::uint16_t kSlipsBoth =
       contact::bit(contact::RowStatus::slip_plus) | contact::bit(contact::RowStatus::slip_minus);
   std::vector<int> rows;
@@ -447,28 +483,93 @@ bool Surfaces::let_rows_go(const std::vector<int>& members) {
         (here_.exclusions.tangent[j] & kSlipsBoth) != kSlipsBoth)
       rows.push_back(j);
   }
-  if (rows.empty()) return false;
+  if (rows.empty()) return LetGo::nothing;
   const Mode before = now_.mode;
   const std::vector<int> surfaces = members;
   const bool probing = here_.probing;
   here_.letting_go = here_.probing = true;
-  bool decided = false;
+  std::vector<unsigned> enough;
+  Mode chosen;
+  unsigned other = 0;  // rows with which the motion is another one
   const auto count = static_cast<int>(rows.size());
-  for (int released = 1; released <= count && !decided; ++released) {
-    for (unsigned set = 1; set < (1U << count) && !decided; ++set) {
-      if (std::popcount(set) != released) continue;
+  for (int released = 1; released <= count; ++released) {
+    for (unsigned set = 1; set < (1U << count); ++set) {
+      if (std::popcount(set) != released ||
+          std::any_of(enough.begin(), enough.end(), [set](unsigned less) { return (set & less) == less; }))
+        continue;
       for (int i = 0; i < count; ++i) here_.let_go[rows[i]] = (set >> i) & 1U;
       now_.mode = before;
       now_.load();
-      decided = decide_members(surfaces);
+      if (!decide_members(surfaces)) continue;
+      enough.push_back(set);
+      if (enough.size() == 1)
+        chosen = now_.mode;
+      else if (other == 0 && goes_otherwise(chosen, now_.mode))
+        other = set;
     }
   }
   for (const int j : rows) here_.let_go[j] = 0;
   here_.letting_go = false;
   here_.probing = probing;
-  if (!decided) now_.mode = before;
+  now_.mode = enough.empty() ? before : chosen;
   now_.load();
-  return decided;
+  if (enough.empty()) return LetGo::nothing;
+  if (other == 0 || now_.options.on_indeterminate == OnIndeterminate::stay) return LetGo::decided;
+  now_.mode = before;
+  tell_several(rows, enough.front(), other);
+  return LetGo::several;
+}
+
+// Whether two modes take the present state different ways, at whatever order.
+bool Surfaces::goes_otherwise(const Mode& one, const Mode& other) {
+  constexpr double kAhead = 1e-2;  ///< share of the time in which the motion changes
+  constexpr double kSame = 1e-6;   ///< of what has moved by then
+  constexpr double kBits = 16 * std::numeric_limits<double>::epsilon();
+  if (one == other) return false;
+  const auto follow = [this](const Mode& mode) {
+    now_.load();
+    for (int order = expr::kTaylorOrder; order >= 1; --order) {
+      if (now_.series.compute(mode, order)) return true;
+    }
+    return false;
+  };
+  if (!follow(one)) return true;
+  double later = now_.series.time_scale();
+  if (!follow(other)) return true;
+  later = kAhead * std::min(later, now_.series.time_scale());
+  const int width = now_.layout.integrated();
+  ahead_.resize(2 * static_cast<std::size_t>(width));
+  now_.series.state(later, ahead_.data());
+  if (!follow(one)) return true;
+  now_.series.state(later, ahead_.data() + width);
+  for (int i = 0; i < width; ++i) {
+    const double a = ahead_[i];
+    const double b = ahead_[width + i];
+    const double moved = std::abs(a - now_.y[i]) + std::abs(b - now_.y[i]);
+    if (std::abs(a - b) > kSame * moved + kBits * (std::abs(a) + std::abs(b))) return true;
+  }
+  return false;
+}
+
+// Ends the run with the names of the rows that may let go, unless a decision is only tried.
+void Surfaces::tell_several(const std::vector<int>& rows, unsigned one, unsigned other) {
+  if (here_.probing) return;
+  const auto names = [&](unsigned set) {
+    std::string text;
+    for (const model::Relation& relation : now_.system.relations()) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (((set >> i) & 1U) == 0 || rows[i] < relation.first_tangent ||
+            rows[i] >= relation.first_tangent + relation.tangents)
+          continue;
+        text += (text.empty() ? "" : ", ") + relation.place;
+      }
+    }
+    return text;
+  };
+  const std::string first = names(one);
+  static_cast<void>(now_.fail({Reason::indeterminate, now_.t, first,
+                               "what rests lets go here, and it may be " + first + " or " + names(other) +
+                                   ": the motion is not unique"}));
 }
 
 bool Surfaces::decide_members(const std::vector<int>& members) {

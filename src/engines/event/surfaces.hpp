@@ -2,6 +2,9 @@
 // contacts. Rule 4 of an instant (docs/theory.md, "An instant"). All combinations up to a number, an iteration beyond.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "engines/event/instant_state.hpp"
 #include "engines/event/phase.hpp"
 #include "engines/event/side_search.hpp"
@@ -19,9 +22,12 @@ class Surfaces {
            Sliding& sliding, SideTrials& trials);
 
   [[nodiscard]] bool decide_members(const std::vector<int>& members);
-  [[nodiscard]] bool let_rows_go(const std::vector<int>& members);
 
  private:
+  enum class LetGo : std::uint8_t { nothing, decided, several };
+  [[nodiscard]] LetGo let_rows_go(const std::vector<int>& members);
+  [[nodiscard]] bool goes_otherwise(const Mode& one, const Mode& other);
+  void tell_several(const std::vector<int>& rows, unsigned one, unsigned other);
   [[nodiscard]] bool decide_surface(int k);
   [[nodiscard]] bool decide_several(const std::vector<int>& members);
   [[nodiscard]] bool decide_many(const std::vector<int>& members);
@@ -34,6 +40,7 @@ class Surfaces {
   Leaving& leaving_;
   Sliding& sliding_;
   SideTrials& trials_;
+  std::vector<double> ahead_;  ///< where two motions go
 };
 
 }  // namespace judder::engines
