@@ -12,7 +12,7 @@ struct SideSearch {
   std::vector<int> members, block, zero, rows, leaves, chosen_leaves, moved, waiting, decided, beside,
       blended, told;
   std::vector<long> not_unique_at;
-  Mode before, followed, trial, chosen, guess, known, kept, at_first;
+  Mode before, followed, trial, chosen, guess, known, kept, at_first, start;
   std::array<Mode, 2> on_side;
 };
 

@@ -41,7 +41,9 @@ class SideTrials {
  private:
   void follow_sides(Mode& trial);
   [[nodiscard]] bool held_by_motion(int k, double rounding);
+  [[nodiscard]] bool try_slides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
+  [[nodiscard]] bool take_left_sides(Mode& trial);
 
   Phase& now_;
   InstantState& here_;

@@ -279,7 +279,8 @@ StepEnd StepAdvance::advance(double limit) {
       smallest = std::max(16 * kEpsilon * std::abs(now_.t), std::min(smallest, kLeastShare * h));
       continue;
     }
-    if (ended && found_.dips_beyond && !shifted && now_.options.step == 0) {
+    if (ended && found_.dips_beyond && !shifted && now_.options.step == 0 &&
+        0.7 * found_.first_theta * h > smallest) {
       h *= 0.7 * found_.first_theta;  // the next step sees the whole touch
       shifted = true;
       continue;
