@@ -202,7 +202,19 @@ void Limits::exclude_exhausted_rows(const Guard& margin, bool touched, bool swit
       const int number = relation.first_tangent + j;
       if (now_.mode.tangent[number] != TangentStatus::stick) continue;
       sticks = true;
-      if (rows.tangent[j].mu_static * limit - std::abs(now_.motion.tangent()[number]) > threshold) continue;
+      const double force = now_.motion.tangent()[number];
+      // Friction that pushes forward ends with a slip backwards, and its law may know the direction.
+      const bool directed = now_.guards.rest.directed(number);
+      if (directed) {
+        now_.guards.rest.take_direction(number, force > 0 ? -1 : 1);
+        static_cast<void>(now_.system.rows(now_.work, r));
+      }
+      const double most = rows.tangent[j].mu_static * limit;
+      if (directed) {
+        now_.guards.rest.take_back();
+        static_cast<void>(now_.system.rows(now_.work, r));
+      }
+      if (most - std::abs(force) > threshold) continue;
       if (touched || !switches)
         here_.exclusions.tangent[number] |= touched ? kSlips : contact::bit(contact::RowStatus::stick);
       here_.fresh_tangent[number] = 1;

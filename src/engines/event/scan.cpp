@@ -311,7 +311,9 @@ bool Scan::find_first_guard(double h, bool& accurate) {
         take_watch_zero(i, sample, points, noise, band);
         continue;
       }
-      const bool below = roots_.empty();  // from the start, if at all
+      // From the start, if at all: a touch there is none of its zeros.
+      bool below = true;
+      for (int r = 0; r < roots_.size(); ++r) below = below && roots_[r].kind == numeric::RootKind::graze;
       numeric::close_at_end(sample[points], 1, roots_);
       // At a kink either side will do while its function is rounding; once it is more than that, the side is that of its value.
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.
