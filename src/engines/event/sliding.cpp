@@ -143,7 +143,8 @@ void Sliding::project_onto(std::vector<int>& sliding) {
       }
       for (int i = 0; i < width; ++i)
         gradient[a * width + i] =
-            follows(i) ? 0 : surface_memory_[2 + i] * (now_.scales.sizes()[i] > 0 ? now_.scales.sizes()[i] : 1);
+            follows(i) ? 0
+                       : surface_memory_[2 + i] * (now_.scales.sizes()[i] > 0 ? now_.scales.sizes()[i] : 1);
     }
     for (int a = 0; a < count; ++a) {
       for (int b = 0; b < count; ++b) {

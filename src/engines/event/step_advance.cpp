@@ -423,6 +423,7 @@ void StepAdvance::commit_step(double t1) {
   std::copy_n(landing_y_.begin(), width, now_.y.begin());
   now_.have_f0 = end_rate && now_.motion.active() == 0;
   if (now_.motion.active() > 0 && !now_.motion.project(now_.t, now_.y.data(), true)) now_.have_f0 = false;
+  now_.note_projected(landing_y_.data());
   sliding_.project_step();
   watching_.carry_watches();
   arm_slips(t1 - before);
