@@ -550,6 +550,21 @@ bool MotionSeries::compute(const Mode& mode, int order, double size,
       if (redundant() && std::abs(right_[i]) <= kRounding * terms_[i]) acceleration_[i].c[k] = 0;
       finite = finite && std::isfinite(right_[i]);
     }
+    // What a row determines alone goes exactly as that row does, as in a step: rounding of the forces that balance on it would move what hangs on it, in a later order.
+    for (int a = 0; a < count && !redundant(); ++a) {
+      const model::Relation& relation = system_.relations()[active_[a].relation];
+      if (!relation.rows_constant) continue;
+      const Series* g = row(active_[a]);
+      int only = -1;
+      int entries = 0;
+      for (std::size_t e = 0; e < relation.touches.size(); ++e) {
+        if (g[e].c[0] == 0) continue;
+        only = static_cast<int>(e);
+        ++entries;
+      }
+      if (entries != 1 || system_.massless()[relation.touches[only]]) continue;
+      acceleration_[relation.touches[only]].c[k] = 0 - zeta(active_[a]).c[k] / g[only].c[0];
+    }
     if (k == 0) add_rounding_of_forces();
     for (int a = 0; a < count; ++a) lambda_[a].c[k] = load_[a];
     if (parted_ < 0 && redundant() && finite && rows_part(k)) parted_ = k;

@@ -207,8 +207,11 @@ void Referee::Bench::judge_piece() {
     const double net = last.supplied - last.dissipated;
     const double rounded =
         64 * kEpsilon * (last.energy_terms + std::abs(last.supplied) + std::abs(last.dissipated));
-    // Engines weigh works by the largest energy, whatever its zero is.
-    double slack = allowed * std::max(energy_scale, largest_energy) + rounded + begun + clock * exchange;
+    // Engines weigh works by the largest energy, whatever its zero is, and by what has been done in all: what a belt brings and friction takes may be far more than
+    // what is left of both.
+    const double done =
+        std::max({energy_scale, largest_energy, std::abs(last.supplied), std::abs(last.dissipated)});
+    double slack = allowed * done + rounded + begun + clock * exchange;
     const double recorded = std::abs((last.energy - works_energy) - (net - works_net));
     // Where reactions are not unique, what they do together is, but not how much of it rows that slip dissipate.
     const double own_apart = own_unique ? std::abs(last.dissipated - works_dissipated - own_dissipated) : 0;

@@ -229,6 +229,11 @@ class Judge {
       residual[static_cast<std::size_t>(i)] += term;
       size[static_cast<std::size_t>(i)] += std::abs(term);
     };
+    // In a time in which no coordinate goes farther than the steps of the other differences.
+    double fastest = 1;
+    for (int j = 0; j < n; ++j)
+      fastest = std::max(fastest, std::abs(at_[static_cast<std::size_t>(eq_.first_v + j)]));
+    const double by = kStep / fastest;
     for (int i = 0; i < n; ++i) {
       // M v̇
       for (int j = 0; j < n; ++j) {
@@ -246,17 +251,17 @@ class Judge {
       }
       // d/dt of the momentum at v̇ = 0
       const std::vector<double> kept = at_;
-      const auto moved = [&](double by) {
-        at_[0] = kept[0] + by;
+      const auto moved = [&](double after) {
+        at_[0] = kept[0] + after;
         for (int j = 0; j < n; ++j)
           at_[static_cast<std::size_t>(eq_.first_q + j)] =
               kept[static_cast<std::size_t>(eq_.first_q + j)] +
-              by * kept[static_cast<std::size_t>(eq_.first_v + j)];
+              after * kept[static_cast<std::size_t>(eq_.first_v + j)];
         const double p = momentum(i);
         at_ = kept;
         return p;
       };
-      add(i, (moved(kStep) - moved(-kStep)) / (2 * kStep));
+      add(i, (moved(by) - moved(-by)) / (2 * by));
       add(i, -slope(*eq_.kinetic, eq_.first_q + i, kStep));
       if (eq_.potential) add(i, slope(*eq_.potential, eq_.first_q + i, kStep));
       if (eq_.dissipation) add(i, slope(*eq_.dissipation, eq_.first_v + i, kStep));

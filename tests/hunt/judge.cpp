@@ -27,6 +27,7 @@ constexpr double kGross = 1e-4;  ///< from here they disagree
 constexpr double kOther = 1e-5;  ///< allowed between runs that differ in writing or engine only
 constexpr double kChanged = 1e-9;          ///< numbers are changed by so much where the tolerances disagree
 constexpr double kNear = 1e-4;             ///< share of the run within which events are at the same time
+constexpr double kNoTime = 1e-9;           ///< share of the time: two events of a slip are one
 constexpr double kLeastNumber = 0x1p-960;  ///< what stays below it is not compared
 constexpr int kRows = 81;
 constexpr long kMostEvents = 20000;
@@ -470,19 +471,26 @@ class Case {
       const bool of_switch = e.kind == engines::EventKind::switch_side ||
                              e.kind == engines::EventKind::slide_begin ||
                              e.kind == engines::EventKind::slide_end;
-      // A slip that turns and stops at one instant has stopped: what lasted no time may stand in one list and not in the other.
+      // A slip that turns and stops at one instant, or within what the errors of the steps make of one, has stopped: what lasted no time may stand in one list and
+      // not in the other.
       const auto of_slip = [](engines::EventKind kind) {
         return kind == engines::EventKind::stick || kind == engines::EventKind::slip ||
                kind == engines::EventKind::reversal;
       };
+      engines::Event slip = e;
       if (of_slip(e.kind)) {
         std::erase_if(out.events, [&](const Listed& listed) {
-          return of_slip(listed.event.kind) && listed.event.place == e.place && listed.event.time == e.time;
+          const bool same = of_slip(listed.event.kind) && listed.event.place == e.place &&
+                            e.time - listed.event.time <= kNoTime * e.time;
+          // What leaves rest and turns has left it.
+          if (same && listed.event.kind == engines::EventKind::slip && e.kind == engines::EventKind::reversal)
+            slip.kind = engines::EventKind::slip;
+          return same;
         });
       }
       out.events.push_back(
           {e.time / time_unit,
-           std::string(engines::name(e.kind)) + (of_switch ? "" : " " + engines::where(system, e)), e});
+           std::string(engines::name(slip.kind)) + (of_switch ? "" : " " + engines::where(system, e)), slip});
     }
     return out;
   }

@@ -415,6 +415,36 @@ until = 1.1
   }
 }
 
+// A surface that reads the speed of a node is slid on: the balance gives w' = −5/6 y', and 0.2 x' − w' = 0.3 holds y' where x' = 0.07 + 0.12 exp(−t) puts it, over any
+// number of steps.
+TEST(MasslessFriction, ASlideOnTheSpeedOfANodeStaysOnItsSurface) {
+  for (const std::string more : {"", "[run]\nuntil = 2.4\nmax_step = 0.01\n"}) {
+    const simulate::Result result = run(R"toml(
+[coordinates]
+x = { velocity = 0.19 }
+y = { start = 1.264, velocity = 0.315 }
+w = { massless = true, start = -1.22 }
+[energy]
+kinetic = "0.5*x'^2 + 0.5*y'^2"
+potential = "10*(y + w)^2 + 2*(w + 1)^2"
+[[force]]
+name = "held"
+along = "y'"
+value = "if(-w' + 0.2*x' - 0.3 >= 0, -5*t - 1, 3*y + 1)"
+[[force]]
+name = "slows"
+along = "x'"
+value = "0.07 - x'"
+)toml" + (more.empty() ? std::string("[run]\nuntil = 2.4\n") : more));
+    ASSERT_TRUE(result.end.status.ok()) << result.end.status.message;
+    EXPECT_TRUE(result.end.verdict.silent());
+    const double speed = 0.07 + 0.12 * std::exp(-2.4);
+    EXPECT_NEAR(at_end(result, "x'"), speed, 1e-9);
+    EXPECT_NEAR(at_end(result, "y'"), 1.2 * (0.3 - 0.2 * speed), 1e-9);
+    EXPECT_NEAR(at_end(result, "w'"), 0.2 * speed - 0.3, 1e-9);
+  }
+}
+
 TEST(MasslessFriction, WhatHasNoBalanceIsRefusedWithTheReason) {
   const auto message = [](const std::string& rest) {
     const io::ModelFile file = io::read_model_text(

@@ -14,6 +14,7 @@ namespace judder::engines {
 namespace {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
+constexpr double kOfShares = 1e-9;  ///< of the largest margin so far
 
 }  // namespace
 
@@ -80,11 +81,21 @@ bool AtOnce::gives_way_at_once(double h) {
   constexpr int kClearHeld = 2;  // near its beginning the polynomial of a step like t^2.5 has no sign
   found_.together.clear();
   const std::vector<Guard>& list = now_.guards.list();
-  const auto of_a_force = [](const Guard& guard) {
-    return guard.kind != GuardKind::pressed && is_reaction(guard);
+  const auto of_shares = [](const Guard& guard) {
+    return guard.kind == GuardKind::margin && guard.tangent < 0;
+  };
+  const auto of_a_force = [&](const Guard& guard) {
+    return guard.kind != GuardKind::pressed && (is_reaction(guard) || of_shares(guard));
   };
   // What friction leaves of its limit is as exact as the forces along its own row; joints and compliant contacts have no other.
-  const auto rounding = [](const Guard& guard) { return std::max(guard.noise, guard.flat); };
+  // What shared reactions leave of theirs is as exact as the decision about them.
+  const auto rounding = [&](const Guard& guard) {
+    return std::max({guard.noise, guard.flat, of_shares(guard) ? kOfShares * guard.scale : 0});
+  };
+  const auto value_of = [&](const Guard& guard) {
+    if (of_shares(guard)) now_.guards.sharing.share(now_.motion);
+    return now_.guards.value(guard);
+  };
   const auto held = [this](const Guard& guard) {
     return (guard.kind == GuardKind::held_above || guard.kind == GuardKind::held_below) &&
            now_.system.switches()[guard.place].kind == expr::SwitchKind::kink;
@@ -94,7 +105,7 @@ bool AtOnce::gives_way_at_once(double h) {
   now_.load();
   if (!now_.motion.evaluate()) return false;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (held(list[i]) || (of_a_force(list[i]) && std::abs(now_.guards.value(list[i])) <= rounding(list[i])))
+    if (held(list[i]) || (of_a_force(list[i]) && std::abs(value_of(list[i])) <= rounding(list[i])))
       found_.together.push_back(static_cast<int>(i));
   }
   double theta = elementary::whole_pow(0.25, kPlaces - 1);
@@ -107,7 +118,7 @@ bool AtOnce::gives_way_at_once(double h) {
     }
     std::erase_if(found_.together, [&](int i) {
       const Guard& guard = list[i];
-      const double value = now_.guards.value(guard);
+      const double value = value_of(guard);
       const double small = rounding(guard);
       if (!held(guard)) return !(place >= kPlaces - kClear ? value < -small : value <= small);
       return place >= kPlaces - kClearHeld &&

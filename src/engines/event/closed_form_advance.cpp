@@ -291,7 +291,7 @@ void ClosedFormAdvance::end_phase_at(double time, double tau) {
   std::copy_n(end_.begin(), now_.layout.integrated(), now_.y.begin());
   now_.motion.pin(now_.t, now_.y.data());
   if (now_.motion.active() > 0) static_cast<void>(now_.motion.project(now_.t, now_.y.data(), true));
-  sliding_.project_sliding();
+  sliding_.project_step();
   now_.recorder.testimony.end(now_.t, now_.y.data(), true, resolved);
   now_.have_f0 = false;
 }

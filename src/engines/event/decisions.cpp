@@ -249,10 +249,29 @@ bool Decisions::nodes_alike(const std::vector<double>& side) const {
   return true;
 }
 
+// Whether the sides that are not those of before the instant are only such as go with the direction of a row that has just stopped sticking: its limit was that of
+// this direction already, and no other force jumps.
+bool Decisions::turns_with_rows(const std::vector<double>& side) const {
+  constexpr std::uint16_t kStick = contact::bit(contact::RowStatus::stick);
+  bool any = false;
+  for (int k = 0; k < now_.layout.switches; ++k) {
+    if (side[k] == here_.reference.side[k]) continue;
+    const model::SwitchInfo& info = now_.system.switches()[k];
+    if (!info.moves.empty() || !info.feeds.empty()) return false;
+    bool turned = false;
+    for (int j = 0; j < now_.layout.tangents && !turned; ++j)
+      turned = (here_.exclusions.tangent[j] & kStick) != 0 && now_.guards.rest.along(j, k) != 0;
+    if (!turned) return false;
+    any = true;
+  }
+  return any;
+}
+
 // What is left of the exclusions where sides change: forces jump, and what has just stopped sticking may stick again. The balance of a massless node
 // knows the forces on it alone, and where none of these jumps its friction has been overcome whatever the others do.
 void Decisions::keep_node_exclusions(const std::vector<double>& side, Decider::Exclusions& out) const {
   out = here_.exclusions;
+  if (turns_with_rows(side)) return;
   const bool alike = now_.has_massless && nodes_alike(side);
   for (int r = 0; r < now_.layout.relations; ++r) {
     const model::Relation& relation = now_.system.relations()[r];

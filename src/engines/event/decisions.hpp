@@ -27,6 +27,7 @@ class Decisions {
   [[nodiscard]] bool decided_by_rounding(const Mode& before, const Mode& mode);
   [[nodiscard]] bool let_one_go(Mode& mode);
   [[nodiscard]] bool never_loaded(const Mode& mode, int relation);
+  [[nodiscard]] bool turns_with_rows(const std::vector<double>& side) const;
   [[nodiscard]] bool nodes_alike(const std::vector<double>& side) const;
 
   Phase& now_;

@@ -162,7 +162,8 @@ bool Landing::land(double h, bool may_miss) {
   std::copy_n(landing_y_.begin(), width, now_.y.begin());
   now_.have_f0 = false;
   if (now_.motion.active() > 0) static_cast<void>(now_.motion.project(now_.t, now_.y.data(), true));
-  sliding_.project_sliding();
+  now_.note_projected(landing_y_.data());
+  sliding_.project_step();
   now_.recorder.testimony.end(now_.t, now_.y.data());
   now_.load();
   return true;

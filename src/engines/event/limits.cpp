@@ -202,7 +202,19 @@ void Limits::exclude_exhausted_rows(const Guard& margin, bool touched, bool swit
       const int number = relation.first_tangent + j;
       if (now_.mode.tangent[number] != TangentStatus::stick) continue;
       sticks = true;
-      if (rows.tangent[j].mu_static * limit - std::abs(now_.motion.tangent()[number]) > threshold) continue;
+      const double force = now_.motion.tangent()[number];
+      // Friction that pushes forward ends with a slip backwards, and its law may know the direction.
+      const bool directed = now_.guards.rest.directed(number);
+      if (directed) {
+        now_.guards.rest.take_direction(number, force > 0 ? -1 : 1);
+        static_cast<void>(now_.system.rows(now_.work, r));
+      }
+      const double most = rows.tangent[j].mu_static * limit;
+      if (directed) {
+        now_.guards.rest.take_back();
+        static_cast<void>(now_.system.rows(now_.work, r));
+      }
+      if (most - std::abs(force) > threshold) continue;
       if (touched || !switches)
         here_.exclusions.tangent[number] |= touched ? kSlips : contact::bit(contact::RowStatus::stick);
       here_.fresh_tangent[number] = 1;
@@ -215,6 +227,32 @@ void Limits::exclude_exhausted_rows(const Guard& margin, bool touched, bool swit
       here_.fresh_relation[r] = 1;
     }
   }
+}
+
+// What may be left of a slip at an instant at which another has ended that closed contacts and constraints tie to it: they are held as exactly as the projection onto
+// them has moved the velocities, in the measure of the energy.
+double Limits::tied_to_rows(const Guard& guard) const {
+  constexpr double kTimes = 4;
+  const std::vector<int>& own = now_.system.relations()[guard.place].touches;
+  const model::RelationRows::Tangent& row = now_.work.relation[guard.place].tangent[guard.tangent];
+  double mobility = 0;
+  for (const int i : own) {
+    if (now_.projected[i] > 0) mobility += row.w[i] / now_.work.inertia[i] * row.w[i];
+  }
+  if (!(mobility > 0)) return 0;
+  double moved = 0;
+  for (int r = 0; r < now_.layout.relations; ++r) {
+    const model::Relation& relation = now_.system.relations()[r];
+    if (!relation.has_normal || now_.mode.normal[r] == NormalStatus::open) continue;
+    if (std::none_of(relation.touches.begin(), relation.touches.end(),
+                     [&](int i) { return std::find(own.begin(), own.end(), i) != own.end(); }))
+      continue;
+    for (const int i : relation.touches) {
+      const double by = now_.projected[i];
+      moved = std::max(moved, std::sqrt(now_.work.inertia[i] * mobility) * by);
+    }
+  }
+  return kTimes * moved;
 }
 
 // A slip that is nothing but rounding, since it began with no acceleration or because this is the instant at which it ends: what it has been says
@@ -237,7 +275,9 @@ void Limits::rest_unmoved_slips() {
           std::abs(row.w[i]) * std::max(std::abs(now_.work.in[now_.layout.v() + i]), here_.speed_before[i]);
       terms += std::abs(row.w[i]) * now_.motion.acceleration_terms()[i];
     }
-    if (std::abs(now_.guards.value(guard)) > kBits * size + 0.125 * kBits * terms * elapsed) continue;
+    const double rounding = kBits * size + 0.125 * kBits * terms * elapsed;
+    const double slip = std::abs(now_.guards.value(guard));
+    if (slip > rounding && slip > rounding + tied_to_rows(guard)) continue;
     now_.mode.tangent[number] = TangentStatus::stick;
     here_.fresh_tangent[number] = 1;
   }

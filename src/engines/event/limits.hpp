@@ -23,6 +23,7 @@ class Limits {
   void stop_slips();
 
  private:
+  [[nodiscard]] double tied_to_rows(const Guard& guard) const;
   Mode turned_;  ///< the mode with sides that this instant turns
   [[nodiscard]] bool stays_at_limit(const Guard& guard, double time);
   [[nodiscard]] bool margin_touches(const Guard& guard, double time);

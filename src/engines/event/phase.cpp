@@ -22,6 +22,7 @@ Phase::Phase(const model::System& of)
       recorder(of, &patience) {
   y.resize(motion.all_components());
   f0.resize(motion.all_components());
+  projected.assign(of.layout().coordinates, 0.0);
   has_massless = std::find(of.massless().begin(), of.massless().end(), true) != of.massless().end();
   may_jump = !of.massless_balance().velocity.empty();
   motion.carry_works(of.watches_read_works());
@@ -49,6 +50,11 @@ bool Phase::follow(const Mode& as) {
 void Phase::note_unknown(const expr::Series& asked) {
   if (system.graph().outside().empty()) return;
   if (series.order() < expr::kTaylorOrder || std::isnan(asked.c[series.order()])) ++result.undecided_ties;
+}
+
+void Phase::note_projected(const double* before) {
+  const int n = layout.coordinates;
+  for (int i = 0; i < n; ++i) projected[i] = motion.active() > 0 ? std::abs(y[n + i] - before[n + i]) : 0;
 }
 
 void Phase::end_phase() {

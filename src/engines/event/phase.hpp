@@ -47,6 +47,8 @@ struct Phase {
   /// Ends the run, if nothing has ended it before. Always false.
   [[nodiscard]] bool fail(Status status);
   /// The next phase begins here.
+  /// Takes `projected` from a state before it was put onto the rows, whose velocities are y[n…]; nothing was moved without rows.
+  void note_projected(const double* before);
   void end_phase();
   /// The series of a mode, to the highest order that functions from outside leave known.
   [[nodiscard]] bool follow(const Mode& as);
@@ -80,7 +82,9 @@ struct Phase {
   bool leaving_rest = false;  ///< the last step began at rest
   double rest_step = 0;       ///< first step of that rest
   bool has_massless = false;
-  bool may_jump = false;   ///< some massless coordinate has no damper
+  bool may_jump = false;  ///< some massless coordinate has no damper
+  std::vector<double>
+      projected;  ///< by coordinate: what its velocity was moved by to be on the rows at the end of the last step
   double last_flight = 0;  ///< length of the last phase, a good first step for the next
   double phase_start = 0;
   double resumed_at = 0;   ///< time at which the run was taken up; NaN: it was not

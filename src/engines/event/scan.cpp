@@ -35,16 +35,18 @@ numeric::Interpolation parabola(double* sample, double slope, int zeros, double*
       std::isfinite(out.magnitude) ? 4 * kEpsilon * out.magnitude : std::numeric_limits<double>::infinity();
   return out;
 }
-/// Whether the polynomial that falls through this zero turns round behind the end of the step, less than `band` below zero.
+/// Whether the polynomial that falls through this zero turns round behind the end of the step, less than `band` below zero, and where the next step may see it: what
+/// turns farther away turns by its rounding.
 bool dip_beyond_end(const double* coefficients, int degree, const numeric::Root& root, double band) {
+  constexpr double kSight = 8;  // of steps
   double slope = 0;
   double before = 0;
   const double earlier = 0.9 * root.theta;
   static_cast<void>(numeric::bernstein_value(coefficients, degree, root.theta, &slope));
   static_cast<void>(numeric::bernstein_value(coefficients, degree, earlier, &before));
   const double curvature = (slope - before) / (root.theta - earlier);
-  return slope < 0 && curvature > 0 && slope * slope <= 2 * curvature * band &&
-         root.theta - slope / curvature > 1;
+  const double turn = root.theta - slope / curvature;
+  return slope < 0 && curvature > 0 && slope * slope <= 2 * curvature * band && turn > 1 && turn <= kSight;
 }
 /// Whether the samples grow from zero like a power of θ, which need not be a whole one: then the function has no other zero in the step. The
 /// power that neighbours tell may change slowly.
@@ -309,7 +311,9 @@ bool Scan::find_first_guard(double h, bool& accurate) {
         take_watch_zero(i, sample, points, noise, band);
         continue;
       }
-      const bool below = roots_.empty();  // from the start, if at all
+      // From the start, if at all: a touch there is none of its zeros.
+      bool below = true;
+      for (int r = 0; r < roots_.size(); ++r) below = below && roots_[r].kind == numeric::RootKind::graze;
       numeric::close_at_end(sample[points], 1, roots_);
       // At a kink either side will do while its function is rounding; once it is more than that, the side is that of its value.
       // The same with a load that has stayed at its limit, within the error of the steps, and now passes it.

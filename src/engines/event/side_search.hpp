@@ -14,7 +14,7 @@ struct SideSearch {
       blended, told;
   std::vector<long> not_unique_at;
   std::vector<std::pair<int, int>> edges, ended;
-  Mode before, aside, beyond, followed, trial, chosen, guess, known, kept, at_first;
+  Mode before, aside, beyond, followed, trial, chosen, guess, known, kept, at_first, start;
   std::array<Mode, 2> on_side;
 };
 

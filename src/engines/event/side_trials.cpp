@@ -36,7 +36,7 @@ bool SideTrials::try_sides(Mode& trial, Status& status) {
   bool other = false;
   for (const std::vector<int>* surfaces : {&here_.open, &search_.decided}) {
     for (const int k : *surfaces) {
-      if (trial.slides(k)) return try_sliding(trial, status);
+      if (trial.slides(k)) return try_slides(trial, status);
       other = other || trial.side[k] != here_.reference.side[k];
     }
   }
@@ -46,7 +46,6 @@ bool SideTrials::try_sides(Mode& trial, Status& status) {
     now_.load();
     for (int k = 0; k < now_.layout.switches; ++k) now_.work.in[now_.layout.side() + k] = trial.side[k];
     follow_sides(trial);
-    const std::vector<int>& zero = search_.zero;
     if (other) {
       decisions_.keep_node_exclusions(trial.side, here_.kept_exclusions);
       std::swap(here_.exclusions, here_.kept_exclusions);
@@ -62,30 +61,35 @@ bool SideTrials::try_sides(Mode& trial, Status& status) {
                 "the equations of motion give no finite number on one side of a switch"};
       return false;
     }
-    bool again = false;
-    for (const int k : zero) {
-      int leaves = leaving_.leaving_direction(k, trial).sign;
-      double s = 0;
-      double lower = 0;
-      now_.system.switches()[k].value.evaluate(now_.work.in.data(), &s, now_.work.registers.data());
-      static_cast<void>(distance_from_level(now_.system.switches()[k], s, lower));
-      // A kink in a surface that is being decided is beside it, unless the motion goes to the other side: abs(x') is never less than zero.
-      if (sides_.kink_inside(k)) {
-        if (leaves == 0) continue;
-        search_.told.push_back(k);
-      }
-      const int only = now_.system.switches()[k].only_side(lower);
-      if (leaves != 0 && only != 0) leaves = only;
-      const double side = leaves > 0   ? lower + 1
-                          : leaves < 0 ? lower
-                                       : lower + now_.system.switches()[k].at_zero;
-      if (side == trial.side[k]) continue;
-      trial.side[k] = side;
-      again = true;
-    }
-    if (!again) return true;
+    if (!take_left_sides(trial)) return true;
   }
   return true;
+}
+
+// Surfaces that are at zero by themselves have the side that the motion in `trial`, which is set, leaves them to. True: one of them has changed.
+bool SideTrials::take_left_sides(Mode& trial) {
+  bool again = false;
+  for (const int k : search_.zero) {
+    int leaves = leaving_.leaving_direction(k, trial).sign;
+    double s = 0;
+    double lower = 0;
+    now_.system.switches()[k].value.evaluate(now_.work.in.data(), &s, now_.work.registers.data());
+    static_cast<void>(distance_from_level(now_.system.switches()[k], s, lower));
+    // A kink in a surface that is being decided is beside it, unless the motion goes to the other side: abs(x') is never less than zero.
+    if (sides_.kink_inside(k)) {
+      if (leaves == 0) continue;
+      search_.told.push_back(k);
+    }
+    const int only = now_.system.switches()[k].only_side(lower);
+    if (leaves != 0 && only != 0) leaves = only;
+    const double side = leaves > 0   ? lower + 1
+                        : leaves < 0 ? lower
+                                     : lower + now_.system.switches()[k].at_zero;
+    if (side == trial.side[k]) continue;
+    trial.side[k] = side;
+    again = true;
+  }
+  return again;
 }
 
 // Switches that contain those of E have the side of their argument beside these, and so have those in a branch that is taken again: they had no side for
@@ -143,7 +147,24 @@ bool SideTrials::held_by_motion(int k, double rounding) {
   return !constant;
 }
 
-// The same while some surfaces are slid on. The coefficients of the combination and the statuses of the rows at rest depend on each other: every
+// The same while some surfaces are slid on.
+bool SideTrials::try_slides(Mode& trial, Status& status) {
+  Mode& start = search_.start;
+  start = trial;
+  search_.told.clear();
+  for (int round = 0; round < 3; ++round) {
+    trial = start;
+    if (!try_sliding(trial, status)) return false;
+    if (search_.zero.empty()) return true;
+    now_.load();
+    if (!now_.motion.set_mode(trial) || !now_.motion.evaluate()) return true;
+    if (!take_left_sides(trial)) return true;
+    for (const int k : search_.zero) start.side[k] = trial.side[k];
+  }
+  return true;
+}
+
+// Slides with the sides around them as they are. The coefficients of the combination and the statuses of the rows at rest depend on each other: every
 // guess of these statuses gives coefficients, and must come out of the decision that is made with them.
 bool SideTrials::try_sliding(Mode& trial, Status& status) {
   constexpr std::size_t kMostRows = 4;
@@ -153,7 +174,6 @@ bool SideTrials::try_sliding(Mode& trial, Status& status) {
   rows.clear();
   now_.load();
   for (int k = 0; k < now_.layout.switches; ++k) now_.work.in[now_.layout.side() + k] = trial.side[k];
-  search_.told.clear();
   follow_sides(trial);
   decisions_.free_unloaded(trial);  // with the sides around, which may be what presses
   for (int j = 0; j < now_.layout.tangents; ++j) {

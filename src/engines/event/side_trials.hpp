@@ -48,7 +48,9 @@ class SideTrials {
                                          const Mode& trial);
   void take_sides_of(const Mode& trial, const std::vector<int>& members, const Mode& before, Mode& out) const;
   [[nodiscard]] bool held_by_motion(int k, double rounding);
+  [[nodiscard]] bool try_slides(Mode& trial, Status& status);
   [[nodiscard]] bool try_sliding(Mode& trial, Status& status);
+  [[nodiscard]] bool take_left_sides(Mode& trial);
 
   Phase& now_;
   InstantState& here_;

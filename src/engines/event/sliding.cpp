@@ -22,6 +22,48 @@ Sliding::Sliding(Phase& now, InstantState& here, Rows& rows, Sides& sides)
   landing_y_.resize(now_.motion.all_components());
 }
 
+// The same at the end of a step: massless coordinates in the state are as old as the last instant, and follow from the others.
+void Sliding::project_step() {
+  bool slides = false;
+  for (int k = 0; k < now_.layout.switches; ++k) slides = slides || now_.mode.slides(k);
+  if (!slides) return;
+  if (!now_.has_massless) {
+    project_sliding();
+    return;
+  }
+  if (!follow_nodes()) return;
+  const double before = off_surfaces();
+  stepped_y_.assign(now_.y.begin(), now_.y.end());
+  project_sliding();
+  // What moves takes the nodes along, and they the surfaces that read them: not always nearer to zero.
+  if (follow_nodes() && off_surfaces() <= before) return;
+  std::copy(stepped_y_.begin(), stepped_y_.end(), now_.y.begin());
+  now_.load();
+  now_.have_f0 = false;
+}
+
+// False: the equations cannot be evaluated.
+bool Sliding::follow_nodes() {
+  if (!now_.motion(now_.t, now_.y.data(), landing_y_.data())) return false;
+  now_.motion.take_massless(now_.y.data());
+  now_.load();
+  return true;
+}
+
+// How far the state is from the surfaces that it slides on, together.
+double Sliding::off_surfaces() {
+  double sum = 0;
+  for (int k = 0; k < now_.layout.switches; ++k) {
+    if (!now_.mode.slides(k)) continue;
+    const model::SwitchInfo& info = now_.system.switches()[k];
+    double s = 0;
+    double lower = 0;
+    info.value.evaluate(now_.work.in.data(), &s, now_.work.registers.data());
+    sum += std::abs(distance_from_level(info, s, lower));
+  }
+  return sum;
+}
+
 // Moves the state onto the surfaces that it slides on; steps leave them by their error only.
 void Sliding::project_sliding() {
   std::vector<int>& sliding = onto_;
@@ -82,6 +124,10 @@ void Sliding::project_onto(std::vector<int>& sliding) {
   double* gram = gradient + count * width;
   double* right = gram + count * count;
   double* size = right + count;
+  // What has no mass is where the balance puts it.
+  const auto follows = [this](int i) {
+    return i < 2 * now_.layout.coordinates && now_.system.massless()[i % now_.layout.coordinates];
+  };
   std::copy_n(now_.y.begin(), width, node_y_.begin());
   for (int iteration = 0; iteration < 3; ++iteration) {
     now_.load();
@@ -97,7 +143,8 @@ void Sliding::project_onto(std::vector<int>& sliding) {
       }
       for (int i = 0; i < width; ++i)
         gradient[a * width + i] =
-            surface_memory_[2 + i] * (now_.scales.sizes()[i] > 0 ? now_.scales.sizes()[i] : 1);
+            follows(i) ? 0
+                       : surface_memory_[2 + i] * (now_.scales.sizes()[i] > 0 ? now_.scales.sizes()[i] : 1);
     }
     for (int a = 0; a < count; ++a) {
       for (int b = 0; b < count; ++b) {
@@ -110,7 +157,7 @@ void Sliding::project_onto(std::vector<int>& sliding) {
     const auto depends = [&](int p) { return !(gram[p * count + p] > kDependent * size[p]); };
     for (int p = 0; p < count; ++p) size[p] = gram[p * count + p];
     for (int p = 0; p < count; ++p) {
-      if (size[p] == 0) return;
+      if (size[p] == 0 && !now_.has_massless) return;
       if (depends(p)) continue;
       for (int r = p + 1; r < count; ++r) {
         const double ratio = gram[r * count + p] / gram[p * count + p];

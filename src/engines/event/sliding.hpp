@@ -17,6 +17,7 @@ class Sliding {
   [[nodiscard]] Accumulation& switching() { return switching_; }
 
   void project_sliding();
+  void project_step();  ///< the same where a step has ended
   void meet_surface(int k);
   void meet_kinks(int k);
   void finish_switching();
@@ -26,6 +27,8 @@ class Sliding {
   std::vector<int> onto_, members_;  ///< surfaces that the state is put onto; of a pattern of switchings
   Mode beside_;                      ///< the mode on one side of a surface
   void project_onto(std::vector<int>& sliding);
+  [[nodiscard]] bool follow_nodes();
+  [[nodiscard]] double off_surfaces();
 
   Phase& now_;
   InstantState& here_;
@@ -36,6 +39,7 @@ class Sliding {
   Accumulation::Pattern switching_pattern_;
   std::vector<double> node_y_;
   std::vector<double> landing_y_;
+  std::vector<double> stepped_y_;  ///< before it is put onto its surfaces
   std::vector<double> surface_memory_;
   std::vector<double> projection_;
 };

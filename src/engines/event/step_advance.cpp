@@ -286,7 +286,8 @@ StepEnd StepAdvance::advance(double limit) {
       smallest = std::max(16 * kEpsilon * std::abs(now_.t), std::min(smallest, kLeastShare * h));
       continue;
     }
-    if (ended && found_.dips_beyond && !shifted && now_.options.step == 0) {
+    if (ended && found_.dips_beyond && !shifted && now_.options.step == 0 &&
+        0.7 * found_.first_theta * h > smallest) {
       h *= 0.7 * found_.first_theta;  // the next step sees the whole touch
       shifted = true;
       continue;
@@ -488,7 +489,8 @@ void StepAdvance::commit_step(double t1) {
   std::copy_n(landing_y_.begin(), width, now_.y.begin());
   now_.have_f0 = end_rate && now_.motion.active() == 0;
   if (now_.motion.active() > 0 && !now_.motion.project(now_.t, now_.y.data(), true)) now_.have_f0 = false;
-  sliding_.project_sliding();
+  now_.note_projected(landing_y_.data());
+  sliding_.project_step();
   watching_.carry_watches();
   arm_slips(t1 - before);
   for (Guard& guard : now_.guards.list()) guard.zeros = 0;
