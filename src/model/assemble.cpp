@@ -597,6 +597,14 @@ void Builder::assemble() {
     }
     d.relations.push_back(std::move(out));
 
+    WrittenLaw written;
+    if (!r.curve.empty()) {
+      written.friction = r.type;
+      written.mu = r.curve.front();
+    }
+    written.restitution = r.restitution;
+    written.tangential = r.tangential;
+    d.written.push_back(written);
     d.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(),
                                 r.has_normal ? r.push : std::vector<Node>()});
     for (int j = 0; j < tangent_count[k]; ++j) {
@@ -611,6 +619,7 @@ void Builder::assemble() {
   }
   d.gaps = program(gaps);
   d.symbols.t = t;
+  d.speed = approach;
   d.symbols.mass = mass;
   d.symbols.force = force;
   d.symbols.kinetic = kinetic;

@@ -182,10 +182,10 @@ async function watched() {
 async function otherFormats() {
   judder("run", gallery("bouncing-ball"), "-o", "ball");
   const said = judder("plot", "ball", "--xy", "h,h'", "--format", "pdf,png", "-o", "figures");
-  check("figures are written in other formats", said.includes("figures/plot-1.pdf") && said.includes("figures/plot-1.png"), said);
-  check("and not in SVG, if that was not asked for", !existsSync(join(folder, "figures/plot-1.svg")));
-  check("a PDF is one", readFileSync(join(folder, "figures/plot-1.pdf")).subarray(0, 5).toString() === "%PDF-");
-  const png = readFileSync(join(folder, "figures/plot-1.png"));
+  check("figures are written in other formats", said.includes("figures/plot-h-hdot.pdf") && said.includes("figures/plot-h-hdot.png"), said);
+  check("and not in SVG, if that was not asked for", !existsSync(join(folder, "figures/plot-h-hdot.svg")));
+  check("a PDF is one", readFileSync(join(folder, "figures/plot-h-hdot.pdf")).subarray(0, 5).toString() === "%PDF-");
+  const png = readFileSync(join(folder, "figures/plot-h-hdot.png"));
   check("a PNG is twice as wide as the figure", png.readUInt32BE(16) === 1440, String(png.readUInt32BE(16)));
   writeFileSync(join(folder, "mine.gif"), "mine");
   judder("plot", "ball", "--animate", "mine.gif");
