@@ -31,6 +31,8 @@ export class PhasePlot {
   private status?: Phase[];
   private box: Window = { x0: 0, x1: 1, y0: 0, y1: 1 };
   private readonly note: HTMLElement;
+  /** What is being dragged around, in pixels. */
+  private chosen?: Window;
 
   constructor(
     host: HTMLElement,
@@ -101,6 +103,14 @@ export class PhasePlot {
     const f = this.frame();
     return f.left + ((x - this.box.x0) / (this.box.x1 - this.box.x0)) * f.width;
   }
+  private ux(pixel: number): number {
+    const f = this.frame();
+    return this.box.x0 + ((pixel - f.left) / f.width) * (this.box.x1 - this.box.x0);
+  }
+  private uy(pixel: number): number {
+    const f = this.frame();
+    return this.box.y1 - ((pixel - f.top) / f.height) * (this.box.y1 - this.box.y0);
+  }
   private py(y: number): number {
     const f = this.frame();
     return f.top + f.height - ((y - this.box.y0) / (this.box.y1 - this.box.y0)) * f.height;
@@ -120,6 +130,13 @@ export class PhasePlot {
     if (this.cone) this.drawCone(colours.faint);
     for (const p of this.paths) this.drawPath(p);
     for (const p of this.paths) this.drawNow(p, colours.paper);
+    if (this.chosen) {
+      const { x0, y0, x1, y1 } = this.chosen;
+      ctx.fillStyle = colours.ink;
+      ctx.globalAlpha = 0.1;
+      ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
+      ctx.globalAlpha = 1;
+    }
     ctx.restore();
     this.drawKey(f, colours.ink);
   }
@@ -297,25 +314,42 @@ export class PhasePlot {
     this.note.textContent = `t = ${short(this.clock.now)}: ${this.xName} = ${short(x)}, ${this.yName} = ${short(y)}`;
   }
 
-  /** Drag moves, ctrl and wheel zoom, two clicks show all, one click goes to the time of the nearest point. */
+  /** As in the plots over the time: drag zooms, shift and drag moves, ctrl and wheel zoom, two clicks show all. One click goes to the time of the nearest point. */
   private mouse(): void {
     const canvas = this.picture.canvas;
-    let start: { x: number; y: number; box: Window } | undefined;
+    let start: { x: number; y: number; box: Window; moves: boolean } | undefined;
     let moved = false;
     canvas.addEventListener("mousedown", (event) => {
-      start = { x: event.offsetX, y: event.offsetY, box: { ...this.box } };
+      start = { x: event.offsetX, y: event.offsetY, box: { ...this.box }, moves: event.shiftKey || event.button === 1 };
+      if (start.moves) event.preventDefault();
       moved = false;
     });
     canvas.addEventListener("mousemove", (event) => {
       if (!start) return;
-      const f = this.frame();
-      const dx = ((event.offsetX - start.x) / f.width) * (start.box.x1 - start.box.x0);
-      const dy = ((event.offsetY - start.y) / f.height) * (start.box.y1 - start.box.y0);
       moved = moved || Math.hypot(event.offsetX - start.x, event.offsetY - start.y) > 3;
-      this.box = { x0: start.box.x0 - dx, x1: start.box.x1 - dx, y0: start.box.y0 + dy, y1: start.box.y1 + dy };
+      if (start.moves) {
+        const f = this.frame();
+        const dx = ((event.offsetX - start.x) / f.width) * (start.box.x1 - start.box.x0);
+        const dy = ((event.offsetY - start.y) / f.height) * (start.box.y1 - start.box.y0);
+        this.box = { x0: start.box.x0 - dx, x1: start.box.x1 - dx, y0: start.box.y0 + dy, y1: start.box.y1 + dy };
+      } else {
+        this.chosen = moved ? { x0: start.x, y0: start.y, x1: event.offsetX, y1: event.offsetY } : undefined;
+      }
       this.draw();
     });
-    addEventListener("mouseup", () => (start = undefined));
+    addEventListener("mouseup", () => {
+      const chosen = this.chosen;
+      start = undefined;
+      this.chosen = undefined;
+      if (!chosen) return;
+      const [left, right] = [Math.min(chosen.x0, chosen.x1), Math.max(chosen.x0, chosen.x1)];
+      const [top, bottom] = [Math.min(chosen.y0, chosen.y1), Math.max(chosen.y0, chosen.y1)];
+      // What is only wide or only high is meant for that axis.
+      const { box } = this;
+      if (right - left > 6) [box.x0, box.x1] = [this.ux(left), this.ux(right)];
+      if (bottom - top > 6) [box.y0, box.y1] = [this.uy(bottom), this.uy(top)];
+      this.draw();
+    });
     canvas.addEventListener("click", (event) => {
       if (!moved) this.goTo(event.offsetX, event.offsetY);
     });
