@@ -167,28 +167,28 @@ async function plots() {
     if (key) await page.keyboard.up(key);
     await page.waitForTimeout(80);
   };
-  // Lines of the grid stand closer together or wider apart, or where they were: their distance tells a zoom from a move.
+  // How far the lines of the grid stand apart: a zoom changes that, a move does not.
   const grid = () =>
     page.$eval(".plane canvas", (canvas) => {
       const copy = document.createElement("canvas");
       [copy.width, copy.height] = [canvas.width, 1];
-      copy.getContext("2d").drawImage(canvas, 0, -14);
+      copy.getContext("2d").drawImage(canvas, 0, -24);
       const { data, width } = copy.getContext("2d").getImageData(0, 0, canvas.width, 1);
       const at = [];
       for (let x = 1; x < width; ++x) if (data[4 * x + 3] > 0 && data[4 * x - 1] === 0) at.push(x);
-      return at.map((x, i) => x - (at[i - 1] ?? 0)).slice(1).join(" ");
+      return at[2] - at[1];
     });
   const all = await picture(page, ".plane canvas");
   const before = await grid();
   await drag(300, 160);
   const zoomed = await picture(page, ".plane canvas");
   const after = await grid();
-  check("dragging in a phase portrait zooms", zoomed !== all && after !== before, `${before} | ${after}`);
+  check("dragging in a phase portrait zooms", zoomed !== all && Math.abs(after - before) > 3, `${before} | ${after}`);
   await drag(200, 100, "Shift");
   check("shift and drag moves it", (await picture(page, ".plane canvas")) !== zoomed);
   await page.mouse.dblclick(box.x + 200, box.y + 100);
   await page.waitForTimeout(80);
-  check("two clicks show all of it", (await grid()) === before, await grid());
+  check("two clicks show all of it", (await grid()) === before, String(await grid()));
   const folded = () => page.$$eval("details", (list) => list.map((one) => one.open));
   const usual = await folded();
   check("something is folded", usual.includes(false));

@@ -97,7 +97,8 @@ export class PhasePlot {
   }
 
   private frame() {
-    return { left: 68, top: 10, width: Math.max(50, this.picture.width - 84), height: Math.max(50, this.picture.height - 52) };
+    const top = this.paths.some((p) => p.slides) ? 18 : 10; // the key has its place above
+    return { left: 68, top, width: Math.max(50, this.picture.width - 84), height: Math.max(50, this.picture.height - 42 - top) };
   }
   private px(x: number): number {
     const f = this.frame();
@@ -274,12 +275,12 @@ export class PhasePlot {
     ctx.globalAlpha = 0.45;
     ctx.lineWidth = 6;
     ctx.beginPath();
-    ctx.moveTo(begin, 4);
-    ctx.lineTo(begin + 20, 4);
+    ctx.moveTo(begin, 8);
+    ctx.lineTo(begin + 20, 8);
     ctx.stroke();
     ctx.globalAlpha = 1;
     ctx.fillStyle = ink;
-    ctx.fillText(word, right, 5);
+    ctx.fillText(word, right, 9);
   }
 
   private drawEvents(p: Path): void {
