@@ -215,7 +215,7 @@ async function hostile() {
   const text = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
   writeFileSync(
     join(folder, "hostile.toml"),
-    `format = 1\ntitle = '${text}'\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = "x'^2/2"\n[[draw]]\nshape = "circle"\nat = ["x", 0]\nradius = 0.1\n` +
+    `format = 1\ntitle = '${text}'\n[coordinates]\nx = { velocity = 1, label = '${text}', unit = '<b>u</b>' }\n[energy]\nkinetic = "x'^2/2"\n[[draw]]\nshape = "circle"\nat = ["x", 0]\nradius = 0.1\n` +
       `[run]\nuntil = 1\n[output.columns]\n"<b>${"x".repeat(200)}</b>" = "x"\n[variants]\n"<i>v</i>" = { x = 1, title = '${text}' }\n`,
   );
   judder("run", "hostile.toml", "-o", "hostile", "--report");

@@ -3,7 +3,7 @@
 import { Clock, steer } from "./clock";
 import { run_colour } from "./colours";
 import { comparison } from "./compare";
-import { decode, PageJson, Run, short } from "./data";
+import { decode, label, PageJson, Run, short } from "./data";
 import { Later } from "./later";
 import { aboutTable, banner, details, equationLines, numberTables, openOnPaper, plotsOf, runName, section } from "./parts";
 import { PhasePlot } from "./phase";
@@ -204,7 +204,7 @@ class Page {
         else this.redraw.push(() => plot.draw());
       };
     };
-    const build: (() => void)[] = plots.map(([x, y]) => add(x, y, `${y} over ${x}`));
+    const build: (() => void)[] = plots.map(([x, y]) => add(x, y, `${label(this.runs[0], y)} over ${label(this.runs[0], x)}`));
     for (const r of this.runs[0].reactions) {
       build.push(add(r.tangent, r.normal, `reactions of ${r.contact}${r.mu === undefined ? "" : `, cone of friction ${short(r.mu)}`}`, r.mu === undefined ? undefined : { mu: r.mu, contact: r.contact }));
     }

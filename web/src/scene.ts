@@ -304,11 +304,17 @@ export class Scene {
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     let x = 8;
-    const y = 12;
+    let y = 12;
+    // The switch for the moving view stands in the corner.
+    const right = this.picture.width - (this.canFollow ? 84 : 8);
+    const room = (width: number) => {
+      if (x > 8 && x + width > right) [x, y] = [8, y + 16];
+    };
     if (shapes.some((s) => s.relation)) {
       for (const status of this.shownStatus) {
         const word = statusWord[status] ?? status;
         const colour = statusColour[status];
+        room(14 + ctx.measureText(word).width);
         ctx.fillStyle = colour;
         ctx.fillRect(x, y - 5, 10, 10);
         ctx.fillStyle = colours.ink;
@@ -317,11 +323,13 @@ export class Scene {
       }
     }
     if (this.forceScale > 0 && shapes.some((s) => s.shape === "arrow")) {
+      const words = `force ${short(this.forceScale / 3, 3)}`;
+      room(0.1 * this.height + 6 + ctx.measureText(words).width);
       ctx.strokeStyle = palette[1];
       ctx.lineWidth = 2.4;
       drawLine(ctx, x, y, x + 0.1 * this.height, y);
       ctx.fillStyle = colours.ink;
-      ctx.fillText(`force ${short(this.forceScale / 3, 3)}`, x + 0.1 * this.height + 6, y);
+      ctx.fillText(words, x + 0.1 * this.height + 6, y);
     }
   }
 }
