@@ -199,6 +199,31 @@ async function plots() {
   check("no errors", errors.length === 0, errors.join("; "));
   await context.close();
 
+  // Many rows in one column of pixels: the line has no holes, be it flat or steep.
+  writeFileSync(
+    join(folder, "many.toml"),
+    `format = 1\n[coordinates]\nz = 1\n[energy]\nkinetic = "z'^2/2"\npotential = "z^2/2"\n[run]\nuntil = 200\n[output]\nsamples = 30001\nplots = [["t", "c"], ["t", "z"]]\ncolumns = { c = "0.5 + 1e-9*z" }\n`,
+  );
+  judder("run", "many.toml", "-o", "many", "--report");
+  const many = await open("many/report.html");
+  const holes = await many.page.$$eval(".panel canvas", (list) =>
+    list.map((canvas) => {
+      const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const blue = [];
+      for (let x = 0; x < width; ++x)
+        for (let y = 0; y < height; ++y) {
+          const i = 4 * (y * width + x);
+          if (data[i + 3] > 60 && data[i + 2] > 100 && data[i + 2] > data[i] + 80) {
+            blue.push(x);
+            break;
+          }
+        }
+      return blue.length > 500 ? blue[blue.length - 1] - blue[0] + 1 - blue.length : -1;
+    }),
+  );
+  check("lines of many rows have no holes", holes.length === 2 && holes.every((count) => count === 0), String(holes));
+  await many.context.close();
+
   const built = createRequire(join(source, "web", "package.json"))("esbuild").buildSync({ entryPoints: [join(source, "web/src/decades.ts")], bundle: true, format: "esm", write: false });
   const { decades } = await import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].text).toString("base64")}`);
   const rows = Array.from({ length: 2001 }, (_, i) => i / 2000);

@@ -1,6 +1,6 @@
 // One quantity over another: phase portraits, and the plane of a contact's reactions with its friction cone.
 
-import { Picture, ticks } from "./canvas";
+import { Picture, Sight, ticks } from "./canvas";
 import type { Clock } from "./clock";
 import { kindColour, run_colour, statusColour, theme } from "./colours";
 import { column, label, lowerIndex, Phase, phases, Run, short, Slides, slides, statusAt } from "./data";
@@ -25,12 +25,15 @@ export interface Cone {
   contact: string;
 }
 
+const mostLinks = 500;
+
 export class PhasePlot {
   private readonly picture: Picture;
   private paths: Path[] = [];
   private status?: Phase[];
   private box: Window = { x0: 0, x1: 1, y0: 0, y1: 1 };
   private readonly note: HTMLElement;
+  private readonly still = document.createElement("canvas");
   /** What is being dragged around, in pixels. */
   private chosen?: Window;
 
@@ -49,8 +52,18 @@ export class PhasePlot {
     this.take(runs);
     this.showAll();
     this.mouse();
-    clock.onTime(() => this.draw());
-    clock.onRange(() => this.draw());
+    const sight = new Sight(this.picture.canvas);
+    let all = false; // what was put off, if anything was
+    const put = (whole: boolean) => {
+      all = all || whole;
+      sight.do(() => {
+        if (all) this.draw();
+        else this.moment();
+        all = false;
+      });
+    };
+    clock.onTime(() => put(false));
+    clock.onRange(() => put(true));
   }
 
   get empty(): boolean {
@@ -130,7 +143,6 @@ export class PhasePlot {
     ctx.clip();
     if (this.cone) this.drawCone(colours.faint);
     for (const p of this.paths) this.drawPath(p);
-    for (const p of this.paths) this.drawNow(p, colours.paper);
     if (this.chosen) {
       const { x0, y0, x1, y1 } = this.chosen;
       ctx.fillStyle = colours.ink;
@@ -140,6 +152,39 @@ export class PhasePlot {
     }
     ctx.restore();
     this.drawKey(f, colours.ink);
+    this.keep();
+    this.drawMoment(f, colours.paper);
+  }
+
+  /** All but the moving point: it is drawn once for a thousand moments. */
+  private keep(): void {
+    const { canvas } = this.picture;
+    if (this.still.width !== canvas.width || this.still.height !== canvas.height) [this.still.width, this.still.height] = [canvas.width, canvas.height];
+    const ctx = this.still.getContext("2d");
+    ctx?.clearRect(0, 0, canvas.width, canvas.height);
+    ctx?.drawImage(canvas, 0, 0);
+  }
+
+  /** Another time, nothing else. */
+  private moment(): void {
+    const { canvas, ctx } = this.picture;
+    if (this.still.width !== canvas.width || this.still.height !== canvas.height) return this.draw();
+    ctx.save();
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.drawImage(this.still, 0, 0);
+    ctx.restore();
+    this.drawMoment(this.frame(), theme().paper);
+  }
+
+  private drawMoment(f: { left: number; top: number; width: number; height: number }, paper: string): void {
+    const { ctx } = this.picture;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(f.left, f.top, f.width, f.height);
+    ctx.clip();
+    for (const p of this.paths) this.drawNow(p, paper);
+    ctx.restore();
   }
 
   private axes(f: { left: number; top: number; width: number; height: number }, colours: ReturnType<typeof theme>): void {
@@ -227,9 +272,9 @@ export class PhasePlot {
     ctx.setLineDash([3, 3]);
     ctx.lineWidth = 1;
     ctx.beginPath();
-    let drawn = 0;
-    for (const i of p.run.jumps) {
-      if (i < first || i > last || drawn++ > 2000) continue;
+    // Where jumps are a crowd, their links would be a grey field.
+    const inView = p.run.jumps.filter((i) => i >= first && i <= last);
+    for (const i of inView.length > mostLinks ? [] : inView) {
       ctx.moveTo(this.px(p.x[i - 1]), this.py(p.y[i - 1]));
       ctx.lineTo(this.px(p.x[i]), this.py(p.y[i]));
     }

@@ -3,6 +3,7 @@
 // A jump is a gap in the curve with a thin dashed link, never a slope.
 
 import uPlot from "uplot";
+import { Sight } from "./canvas";
 import { palette, run_colour, theme } from "./colours";
 import { after, column, label, Run, short } from "./data";
 import type { Clock } from "./clock";
@@ -64,6 +65,8 @@ function sameTimes(a: Float64Array, b: Float64Array): boolean {
 }
 
 const crowded = 3; // jumps in one column of pixels, beyond which they are a band and no links
+const apart = 4; // pixels between two links, at the least
+const tall = 20; // pixels of a column that are more than a piece of a line
 const few = 4; // points in one column that are drawn as they are
 
 /**
@@ -86,15 +89,23 @@ const broken: uPlot.Series.PathBuilder = (u, number, first, last) => {
   const py = (i: number) => bottom - (height(y[i] as number) - y0) * sy;
   // Of the column at hand, behind its first point.
   let pixel = NaN;
+  let begin = 0;
   let [count, breaks, least, most, end] = [0, 0, 0, 0, 0];
   const points = [0, 0, 0, 0];
   let pen = false;
   const flush = () => {
     if (count > few) {
-      points[0] = Math.min(least, most);
-      points[1] = Math.max(least, most);
-      points[2] = end;
-      count = 3;
+      const [a, b] = [Math.min(least, most), Math.max(least, most)];
+      if (Math.abs(py(a) - py(b)) > tall * devicePixelRatio) {
+        // A line of its own: one long line of thousands of sharp turns takes long to be drawn.
+        stroke.moveTo(pixel, py(a));
+        stroke.lineTo(pixel, py(b));
+        stroke.moveTo(px(end), py(end));
+        count = 0;
+      } else {
+        [points[0], points[1], points[2]] = [a, b, end];
+        count = 3;
+      }
     }
     for (let k = 0; k < count; ++k) stroke.lineTo(px(points[k]), py(points[k]));
     count = 0;
@@ -112,7 +123,7 @@ const broken: uPlot.Series.PathBuilder = (u, number, first, last) => {
     }
     const column = Math.round(x);
     if (pen && column === pixel) {
-      if (count === 0) least = most = i;
+      if (count === 0) least = most = begin;
       if (v < (y[least] as number)) least = i;
       if (v > (y[most] as number)) most = i;
       if (count < few) points[count] = i;
@@ -123,6 +134,7 @@ const broken: uPlot.Series.PathBuilder = (u, number, first, last) => {
     flush();
     if (column !== pixel) breaks = 0;
     pixel = column;
+    begin = i;
     if (pen) stroke.lineTo(x, py(i));
     else stroke.moveTo(x, py(i));
     pen = true;
@@ -145,8 +157,18 @@ export class SeriesPanel {
   ) {
     this.curves = this.curvesOf(runs);
     this.build();
-    clock.onRange((from, to) => this.range(from, to));
-    clock.onTime((t) => this.cursor(t));
+    const sight = new Sight(host);
+    let moved = false; // the stretch of time, since it was drawn
+    const put = (range: boolean) => {
+      moved = moved || range;
+      sight.do(() => {
+        if (moved) this.range(clock.from, clock.to);
+        moved = false;
+        this.cursor(clock.now);
+      });
+    };
+    clock.onRange(() => put(true));
+    clock.onTime(() => put(false));
   }
 
   private curvesOf(runs: Run[]): Curve[] {
@@ -287,13 +309,12 @@ export class SeriesPanel {
       ctx.strokeStyle = c.colour;
       ctx.globalAlpha = 0.6;
       ctx.beginPath();
-      let drawn = 0;
-      for (const link of c.links) {
-        if (link.t < this.clock.from || link.t > this.clock.to || drawn > 2000) continue;
+      // Links side by side would be a band, where the curve is one already.
+      const inView = c.links.filter((link) => link.t >= this.clock.from && link.t <= this.clock.to);
+      for (const link of inView.length * apart * devicePixelRatio > bbox.width ? [] : inView) {
         const x = Math.round(u.valToPos(link.t, "x", true));
         ctx.moveTo(x, u.valToPos(link.from, "y", true));
         ctx.lineTo(x, u.valToPos(link.to, "y", true));
-        ++drawn;
       }
       ctx.stroke();
     });
