@@ -6,6 +6,7 @@
 #include "expr/graph_data.hpp"
 #include "expr/print_styles.hpp"
 #include "judder/core/number.hpp"
+#include "judder/expr/named_texts.hpp"
 
 namespace judder::expr {
 
@@ -32,6 +33,7 @@ class Printer {
  public:
   Printer(const Graph::Data& data, std::size_t longest) : d_(data), longest_(longest) {}
   void use(Patience* patience) { patience_ = patience; }
+  void show(const Looks& looks) { looks_ = looks; }
 
   std::string print(Node root) {
     // A piece for each node that is written and was not written before: one text of many must not cost all of the graph, and formulas that
@@ -94,6 +96,14 @@ class Printer {
     return alias.name == "and" || alias.name == "or" || alias.name == "not";
   }
 
+  Piece variable(Variable index) const {
+    if (const auto look = looks_.by_variable.find(index); look != looks_.by_variable.end())
+      return {look->second, kAtom};
+    const std::string& name = d_.names[index];
+    const auto look = looks_.by_name.find(name);
+    return look != looks_.by_name.end() ? Piece{look->second, kAtom} : Style::variable(name);
+  }
+
   Piece call(const char* name, Node argument) {
     const std::array arguments{piece(argument)};
     return Style::call(name, arguments);
@@ -113,7 +123,7 @@ class Printer {
       case NodeKind::constant:
         return Style::number(e.value.raw());
       case NodeKind::variable:
-        return Style::variable(d_.names[e.first]);
+        return variable(static_cast<Variable>(e.first));
       case NodeKind::sum:
         return make_sum(terms, e.value.raw());
       case NodeKind::product:
@@ -324,6 +334,7 @@ class Printer {
   std::size_t longest_;
   std::size_t total_ = 0, wasted_ = 0, given_ = 0;
   Patience* patience_ = nullptr;
+  Looks looks_;
   std::unordered_map<std::uint32_t, Piece> pieces_;  // by node
   std::unordered_map<std::uint32_t, Piece>
       conditions_;  // of `and`, `or`, `not`, where they stand as conditions
@@ -348,28 +359,44 @@ namespace {
 
 template <class Style>
 struct StyleParts final : Texts::Parts {
-  StyleParts(const Graph::Data& data, std::size_t longest) : printer(data, longest) {}
+  StyleParts(const Graph::Data& data, std::size_t longest, const Looks& looks) : printer(data, longest) {
+    printer.show(looks);
+  }
   void use(Patience* patience) override { printer.use(patience); }
   std::string print(Node a) override { return printer.print(a); }
   std::string factor(Node a) override { return printer.factor(a); }
   Printer<Style> printer;
 };
 
+std::unique_ptr<Texts::Parts> parts_in(Notation notation, const Graph& graph, std::size_t longest,
+                                       const Looks& looks) {
+  const std::size_t most = std::min(longest, kLongest);
+  if (notation == Notation::latex) return std::make_unique<StyleParts<Latex>>(graph.data(), most, looks);
+  if (notation == Notation::mathml) return std::make_unique<StyleParts<Mathml>>(graph.data(), most, looks);
+  return std::make_unique<StyleParts<Text>>(graph.data(), most, looks);
+}
+
 }  // namespace
 
-Texts::Texts(const Graph& graph, std::size_t longest, Notation notation) {
-  const std::size_t most = std::min(longest, kLongest);
-  if (notation == Notation::latex)
-    parts_ = std::make_unique<StyleParts<Latex>>(graph.data(), most);
-  else if (notation == Notation::mathml)
-    parts_ = std::make_unique<StyleParts<Mathml>>(graph.data(), most);
-  else
-    parts_ = std::make_unique<StyleParts<Text>>(graph.data(), most);
-}
+Texts::Texts(const Graph& graph, std::size_t longest, Notation notation)
+    : parts_(parts_in(notation, graph, longest, {})) {}
 Texts::~Texts() = default;
 void Texts::use(Patience* patience) { parts_->use(patience); }
 std::string Texts::operator()(Node a) { return parts_->print(a); }
 std::string Texts::factor(Node a) { return parts_->factor(a); }
+
+NamedTexts::NamedTexts(const Graph& graph, std::size_t longest, Notation notation, const Looks& looks)
+    : parts_(parts_in(notation, graph, longest, looks)) {}
+NamedTexts::~NamedTexts() = default;
+void NamedTexts::use(Patience* patience) { parts_->use(patience); }
+std::string NamedTexts::operator()(Node a) { return parts_->print(a); }
+std::string NamedTexts::factor(Node a) { return parts_->factor(a); }
+
+std::string product_in(Notation notation, const std::string& a, const std::string& b) {
+  if (notation == Notation::latex) return Latex::times(a, b);
+  if (notation == Notation::mathml) return Mathml::times(a, b);
+  return Text::times(a, b);
+}
 
 std::string variable_in(Notation notation, const std::string& name) {
   if (notation == Notation::latex) return Latex::variable(name).text;

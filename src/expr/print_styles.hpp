@@ -148,8 +148,18 @@ class Latex {
   }
   static Piece variable(const std::string& name) { return {latex_name(name), kAtom}; }
   static std::string bracketed(const std::string& s) { return "\\left(" + s + "\\right)"; }
+  /// Two numbers side by side would be another number: a dot stands before digits.
   static std::string times(const std::string& a, const std::string& b) {
-    const bool digits = !b.empty() && std::isdigit(static_cast<unsigned char>(b[0])) != 0;
+    std::string_view rest = b;
+    for (bool inside = true; inside;) {
+      inside = false;
+      for (const std::string_view opens : {"{", "\\frac"}) {
+        if (!rest.starts_with(opens)) continue;
+        rest.remove_prefix(opens.size());
+        inside = true;
+      }
+    }
+    const bool digits = !rest.empty() && std::isdigit(static_cast<unsigned char>(rest[0])) != 0;
     return a + (digits ? " \\cdot " : " \\, ") + b;
   }
   static Piece fraction(const Piece& a, const Piece& b) {
@@ -297,8 +307,20 @@ class Mathml {
   static std::string bracketed(const std::string& s) {
     return row("<mo stretchy=\"false\">(</mo>" + s + "<mo stretchy=\"false\">)</mo>");
   }
+  /// A dot before digits, as in LaTeX; else a thin space, without which mu and N would read as one name.
   static std::string times(const std::string& a, const std::string& b) {
-    return a + (b.rfind("<mn>", 0) == 0 ? "<mo>·</mo>" : "<mo>&#x2062;</mo>") + b;
+    std::string_view rest = b;
+    for (bool inside = true; inside;) {
+      inside = false;
+      for (const std::string_view opens : {"<mrow>", "<msup>", "<mfrac>"}) {
+        if (!rest.starts_with(opens)) continue;
+        rest.remove_prefix(opens.size());
+        inside = true;
+      }
+    }
+    const char* const sign =
+        rest.starts_with("<mn>") ? "<mo>·</mo>" : "<mo>&#x2062;</mo><mspace width=\"0.167em\"/>";
+    return a + sign + b;
   }
   static Piece fraction(const Piece& a, const Piece& b) {
     return {"<mfrac>" + row(a.text) + row(b.text) + "</mfrac>", kMultiply};

@@ -354,6 +354,7 @@ void Builder::assemble() {
   build_motion(rates, directions);
   assemble_relations(*this, reads);
   d.symbols.t = t;
+  d.speed = approach;
   d.symbols.mass = mass;
   d.symbols.force = force;
   d.symbols.kinetic = kinetic;

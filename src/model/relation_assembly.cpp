@@ -148,6 +148,14 @@ void RelationAssembly::build_sliding(const RelationDraft& r, Relation& out) cons
 
 void RelationAssembly::keep_symbols(std::size_t k, std::vector<Node> factors) {
   const RelationDraft& r = b_.relations[k];
+  WrittenLaw written;
+  if (!r.curve.empty()) {
+    written.friction = r.type;
+    written.mu = r.curve.front();
+  }
+  written.restitution = r.restitution;
+  written.tangential = r.tangential;
+  d_.written.push_back(written);
   d_.symbols.normal.push_back({r.gap, r.gap_rate, r.zeta, r.has_normal ? r.w : std::vector<Node>(),
                                r.has_normal ? r.push : std::vector<Node>()});
   for (int j = 0; j < b_.tangent_count[k]; ++j) {

@@ -43,6 +43,13 @@ struct PlainGap {
   double offset = 0;
 };
 
+/// A law as it was written, for pages and papers.
+struct WrittenLaw {
+  FrictionType friction = FrictionType::none;
+  expr::Node mu;                       ///< of friction; reads System::Data::speed
+  expr::Node restitution, tangential;  ///< of contacts; the first reads System::Data::speed
+};
+
 struct System::Data {
   expr::Graph graph;
   Layout layout;
@@ -71,6 +78,8 @@ struct System::Data {
   std::vector<double> start;
   std::vector<double> instants;
   Symbols symbols;
+  std::vector<WrittenLaw> written;  ///< by relation
+  expr::Variable speed = 0;         ///< of slip or approach, as laws are written
 
   expr::Program motion;  ///< h, rates, entries of M by its pattern
   expr::Program gaps;    ///< g, γ_N of each relation in `with_gap`

@@ -14,7 +14,8 @@ namespace judder::report {
 
 [[nodiscard]] std::string plain_label(std::string_view latex);
 
-/// "ξ̇ [m/s]"; the name of a velocity whose coordinate has a label is that label with a dot.
+/// "ξ̇ [m/s]". A velocity whose coordinate has a label or a unit has that label with a dot and that unit per second; names of Greek letters stand as
+/// the letters.
 [[nodiscard]] std::string axis_label(std::span<const io::ColumnLabel> labels, const std::string& column);
 
 }  // namespace judder::report

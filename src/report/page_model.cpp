@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "judder/core/number.hpp"
+#include "judder/core/printable.hpp"
 #include "judder/io/load.hpp"
+#include "judder/io/run_head.hpp"
 #include "judder/model/equations.hpp"
+#include "report/axis_label.hpp"
+#include "report/html.hpp"
 
 namespace judder::report {
 namespace {
@@ -45,10 +50,21 @@ Json reactions_of(const model::Spec& spec, const model::System& system) {
   return out;
 }
 
-Json equations_of(const model::Compiled& compiled, const std::atomic<bool>* cancel) {
+/// Labels of the model as the letters that they are made of.
+std::map<std::string, std::string> mathml_labels(const model::Spec& spec) {
+  std::map<std::string, std::string> out;
+  for (const io::ColumnLabel& each : io::labels_of(spec)) {
+    if (!each.label.empty())
+      out[each.column] = "<mi>" + html_text(printable_name(plain_label(each.label), 60)) + "</mi>";
+  }
+  return out;
+}
+
+Json equations_of(const model::Compiled& compiled, const model::Spec& spec, const std::atomic<bool>* cancel) {
   Json out = Json::array();
   const std::string open = "<math display=\"inline\"><mrow>", close = "</mrow></math>";
-  for (const model::Equation& e : model::equations(compiled, expr::Notation::mathml, cancel)) {
+  for (const model::Equation& e :
+       model::equations(compiled, expr::Notation::mathml, cancel, mathml_labels(spec))) {
     if (out.size() == kMostEquations) {
       out.push_back({{"name", "…"}, {"math", open + "<mtext>and more</mtext>" + close}});
       break;
@@ -148,7 +164,7 @@ SceneRows scene_rows(const model::System& system, const io::RunData& run, const 
 Json page_equations(const io::LoadedModel& model, const io::ModelRequest& request) {
   std::vector<std::string> numbers;
   const io::LoadedModel letters = io::load_with_names(model.file, request, model, numbers);
-  return equations_of(letters.ok() ? letters.compiled : model.compiled, request.cancel);
+  return equations_of(letters.ok() ? letters.compiled : model.compiled, model.file.spec, request.cancel);
 }
 
 PageModel page_model(const std::string& model_text, const io::RunData& run, const std::atomic<bool>* cancel) {

@@ -24,17 +24,21 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > kMost ? out + ", …" : out;
 }
 
+std::string names_of(const io::RunData& run) {
+  std::vector<std::string> names;
+  for (const io::Column& column : run.columns) names.push_back(column.name);
+  return listed(names);
+}
+
 /// What the figures do not show of a run that is not the first. Empty: nothing is missing.
 std::string left_out(const RunShare& share, const io::RunData& run) {
   if (share.curves > 0 && share.absent.empty()) return {};
   if (share.curves > 0)
     return "it has no column " + listed(share.absent) + "; only what is called alike is drawn";
-  std::vector<std::string> names;
-  for (const io::Column& column : run.columns) names.push_back(column.name);
   const bool empty =
       run.columns.empty() || (run.columns.front().numbers.empty() && run.columns.front().words.empty());
   if (empty) return {};  // said before
-  return "no column is called as one that is drawn, so nothing of it is drawn; it has: " + listed(names);
+  return "no column is called as one that is drawn, so nothing of it is drawn; it has: " + names_of(run);
 }
 
 /// Axes over a time that has no length would show nothing. Empty: time goes on in the run.
@@ -46,6 +50,28 @@ std::string ends_at_its_start(const io::RunData& run) {
     return {};
   return "the run ends at its start, t = " + to_text(begin, 9) +
          ", so there is nothing to draw; run.json says why it ended";
+}
+
+/// "; they go from t = 0 to t = 2"
+std::string range_of(const io::RunData& run) {
+  const io::Column* time = run.find("t");
+  if (time == nullptr || time->numbers.empty()) return {};
+  const auto [least, most] = std::minmax_element(time->numbers.begin(), time->numbers.end());
+  return "; they go from t = " + to_text(*least, 9) + " to t = " + to_text(*most, 9);
+}
+
+/// A table of measurements may call the time otherwise: then its first column is the time, if it is none that the run has. What was done, or why nothing of it
+/// can be drawn over the time; empty: it has a time.
+std::string take_time(io::RunData& table, const io::RunData& run, bool over_time) {
+  if (table.find("t") != nullptr || !over_time || table.columns.empty()) return {};
+  io::Column& first = table.columns.front();
+  if (first.words.empty() && !first.numbers.empty() && run.find(first.name) == nullptr) {
+    std::string said = "there is no column 't'; its first column '" + first.name + "' is taken as the time";
+    first.name = "t";
+    return said;
+  }
+  return "there is no column 't', and its first column '" + first.name +
+         "' cannot be the time, so nothing of it is drawn over the time; call the time t";
 }
 
 /// Rows and events outside a stretch of time are left out.
@@ -83,11 +109,13 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     if (!out.status.ok()) return out;
     const std::string still = rows > 0 ? ends_at_its_start(runs.back()) : std::string();
     if (!still.empty()) out.problems.push_back(folder.string() + ": " + still);
-    any = any || (rows > 0 && still.empty());
     if (!request.points) put_curve(runs.back(), io::read_curve(runs.back().run_json));
+    const std::string range = range_of(runs.back());
     cut(runs.back(), request.from, request.to);
     if (rows > 0 && runs.back().columns.front().size() == 0)
-      out.problems.push_back(folder.string() + ": the run has no rows in that stretch of time");
+      out.problems.push_back(folder.string() + ": the run has no rows in that stretch of time" + range);
+    else
+      any = any || (rows > 0 && still.empty());
     // Tables of other programs have neither of the two.
     std::error_code unknown;
     if (!runs.back().run_json.empty() && !fs::exists(folder / "state.json", unknown) && !unknown)
@@ -105,20 +133,27 @@ PlottedFiles plot_runs(const PlotRequest& request) {
     return io::read_run_head(run.run_json).title != head.title;
   });
   if (variants && !head.model_title.empty()) head.title = head.model_title;
+  const std::vector<std::vector<std::string>>& chosen = request.plots.empty() ? head.plots : request.plots;
   if (!request.overlay.empty()) {
     runs.emplace_back();
     std::size_t rows = 0;
     out.status = read_thinned_columns(request.overlay, runs.back(), rows, request.cancel);
     if (!out.status.ok()) return out;
+    const bool over_time =
+        chosen.empty() || std::any_of(chosen.begin(), chosen.end(), [](const std::vector<std::string>& plot) {
+          return !plot.empty() && plot.front() == "t";
+        });
+    const std::string columns = names_of(runs.back());
+    const std::string time = take_time(runs.back(), runs.front(), over_time);
     const bool known = std::any_of(
         runs.back().columns.begin(), runs.back().columns.end(),
         [&](const io::Column& c) { return c.name != "t" && runs.front().find(c.name) != nullptr; });
     if (!known) {
-      std::string names;
-      for (const io::Column& column : runs.back().columns) names += (names.empty() ? "" : ", ") + column.name;
       out.problems.push_back(
           request.overlay.string() +
-          ": no column is called as one of the run, so nothing of it is drawn; it has: " + names);
+          ": no column is called as one of the run, so nothing of it is drawn; it has: " + columns);
+    } else if (!time.empty()) {
+      out.problems.push_back(request.overlay.string() + ": " + time);
     }
   }
 
@@ -140,12 +175,13 @@ PlottedFiles plot_runs(const PlotRequest& request) {
   options.title = head.title;
   options.labels = head.labels;
   options.width = request.width;
+  options.named_by_columns = !request.plots.empty();
   if (runs.size() == 1) {
     std::vector<std::string> parts = head.variants;
     parts.insert(parts.end(), head.settings.begin(), head.settings.end());
     for (const std::string& part : parts) options.subtitle += (options.subtitle.empty() ? "" : ", ") + part;
   }
-  const RunPlots plots = plots_of_run(runs, request.plots.empty() ? head.plots : request.plots, options);
+  const RunPlots plots = plots_of_run(runs, chosen, options);
   for (std::size_t r = 1; r < request.folders.size(); ++r) {
     const std::string problem = left_out(plots.shares[r], runs[r]);
     if (!problem.empty()) out.problems.push_back(request.folders[r].string() + ": " + problem);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
+#include <limits>
 #include <memory>
 #include <set>
 #include <tuple>
@@ -52,8 +53,9 @@ std::vector<std::size_t> rows_to_keep(const std::vector<Column>& columns, std::s
       }
       std::size_t least = first, most = first;
       for (std::size_t row = first; row < end; ++row) {
-        if (column.numbers[row] < column.numbers[least]) least = row;
-        if (column.numbers[row] > column.numbers[most]) most = row;
+        if (std::isnan(column.numbers[row])) continue;
+        if (!(column.numbers[row] >= column.numbers[least])) least = row;
+        if (!(column.numbers[row] <= column.numbers[most])) most = row;
       }
       stay.insert({least, most});
     }
@@ -167,7 +169,7 @@ FileStatus read_thinned_events(std::istream& in, const fs::path& file, io::RunDa
 }
 
 FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunData& out, std::size_t& rows,
-                              const std::atomic<bool>* cancel) {
+                              const std::atomic<bool>* cancel, bool gaps = false) {
   rows = 0;
   out.columns.clear();
   io::CsvReader csv(in);
@@ -183,7 +185,8 @@ FileStatus read_thinned_table(std::istream& in, const fs::path& file, io::RunDat
     for (std::size_t i = 0; i < csv.size(); ++i) {
       Column& column = out.columns[i];
       const std::string_view field = csv.field(i);
-      const auto value = io::csv_number(field);
+      auto value = io::csv_number(field);
+      if (gaps && field.empty() && column.words.empty()) value = std::numeric_limits<double>::quiet_NaN();
       if (column.size() > 0 && value.has_value() != column.words.empty()) {
         return {file.string(),
                 "column '" + column.name + "': '" + std::string(field.substr(0, 40)) +
@@ -242,7 +245,7 @@ FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::siz
   std::unique_ptr<std::istream> in;
   if (FileStatus status = io::open_table(file, in); !status.ok()) return status;
   out.name = file.stem().string();
-  return read_thinned_table(*in, file, out, rows, cancel);
+  return read_thinned_table(*in, file, out, rows, cancel, true);
 }
 
 FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::size_t& rows,

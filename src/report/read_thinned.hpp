@@ -15,7 +15,7 @@ namespace judder::report {
 /// As io::read_run without state.json, thinned where the file is long. `rows`: how many the file has. `cancel`: set from outside to stop, a problem.
 [[nodiscard]] io::FileStatus read_thinned_run(const std::filesystem::path& directory, io::RunData& out,
                                               std::size_t& rows, const std::atomic<bool>* cancel = nullptr);
-/// As io::read_columns; columns are thinned by their order if there is no `t`.
+/// As io::read_columns; columns are thinned by their order if there is no `t`. An empty cell in a column of numbers is a gap in it: no number (NaN).
 [[nodiscard]] io::FileStatus read_thinned_columns(const std::filesystem::path& file, io::RunData& out,
                                                   std::size_t& rows,
                                                   const std::atomic<bool>* cancel = nullptr);

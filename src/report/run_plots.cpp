@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "judder/core/number.hpp"
@@ -21,6 +23,7 @@ constexpr std::size_t kMostPanels = 6;   // more quantities than this share one 
 constexpr std::size_t kMostLevels = 60;  // of a column of words; the last one stands for all others
 constexpr std::size_t kLongestLabel = 60;
 constexpr std::size_t kMostLines = 12;  // in a shared panel
+constexpr double kLeastHeight = 130;    // of a panel in a narrow figure, in pixels
 
 struct KindOfEvent {
   std::string_view name;
@@ -151,6 +154,25 @@ std::size_t mark_events(Panel& panel, const RunData& run, const Column& abscissa
   return left_out;
 }
 
+// "plot-x-xdot": letters and digits of the columns; what another list of columns gave stays where it is.
+std::string name_by_columns(const std::vector<std::string>& columns) {
+  constexpr std::size_t kLongest = 80;
+  std::string out = "plot";
+  for (const std::string& column : columns) {
+    out += '-';
+    for (const char c : column) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+        out += c;
+      else if (c == '\'')
+        out += "dot";
+      else if (out.back() != '-')
+        out += '-';
+    }
+    while (out.back() == '-') out.pop_back();
+  }
+  return out.substr(0, kLongest);
+}
+
 class Builder {
  public:
   Builder(std::span<const RunData> runs, const RunPlotOptions& options) : runs_(runs), options_(options) {
@@ -169,18 +191,18 @@ class Builder {
     for (std::size_t i = 1; i < plot.size(); ++i) {
       const Column* column = any(plot[i]);
       if (column == nullptr) {
-        problems_.push_back("there is no column '" + plot[i] + "'");
+        problems_.push_back("there is no column '" + plot[i] + "'" + there_are());
       } else if (is_numbers(*column)) {
         numbers.push_back(plot[i]);
       }
     }
     const Column* abscissa = any(plot[0]);
     if (abscissa == nullptr || !is_numbers(*abscissa)) {
-      problems_.push_back("there is no column of numbers '" + plot[0] + "'");
+      problems_.push_back("there is no column of numbers '" + plot[0] + "'" + there_are());
       return;
     }
     const bool over_time = plot[0] == "t";
-    if (!numbers.empty()) figure.panels.push_back(panel(plot[0], numbers, over_time ? 260 : 420));
+    if (!numbers.empty()) figure.panels.push_back(panel(plot[0], numbers, fitted(over_time ? 260 : 420)));
     for (std::size_t i = 1; i < plot.size(); ++i) {
       const Column* column = any(plot[i]);
       if (column != nullptr && !is_numbers(*column)) figure.panels.push_back(words(plot[0], plot[i]));
@@ -206,12 +228,12 @@ class Builder {
     figure.shared_x = true;
     if (columns.size() <= kMostPanels) {
       const double height = columns.size() == 1 ? 260 : columns.size() <= 3 ? 170 : 120;
-      for (const std::string& column : columns) figure.panels.push_back(panel("t", {column}, height));
+      for (const std::string& column : columns) figure.panels.push_back(panel("t", {column}, fitted(height)));
     } else {
       const std::vector<std::string> first(
           columns.begin(),
           columns.begin() + static_cast<std::ptrdiff_t>(std::min(columns.size(), kMostLines)));
-      figure.panels.push_back(panel("t", first, 320));
+      figure.panels.push_back(panel("t", first, fitted(320)));
       if (first.size() < columns.size()) {
         figure.subtitle += (figure.subtitle.empty() ? "the first " : "; the first ") +
                            std::to_string(first.size()) + " of " + std::to_string(columns.size()) +
@@ -235,6 +257,23 @@ class Builder {
     figure.subtitle = options_.subtitle;
     if (options_.width) figure.width = *options_.width;
     return figure;
+  }
+
+  /// A narrow figure is no tower: its panels keep their shape, as long as something is seen in them.
+  [[nodiscard]] double fitted(double height) const {
+    if (!options_.width) return height;
+    return std::min(height, std::max(height * *options_.width / Figure().width, kLeastHeight));
+  }
+
+  /// "; there are: t, x, x'", of the first run.
+  [[nodiscard]] std::string there_are() const {
+    constexpr std::size_t kMost = 20;
+    std::string out;
+    if (runs_.empty() || runs_.front().columns.empty()) return out;
+    const std::vector<Column>& columns = runs_.front().columns;
+    for (std::size_t i = 0; i < std::min(kMost, columns.size()); ++i)
+      out += (i == 0 ? "; there are: " : ", ") + printable_name(columns[i].name);
+    return columns.size() > kMost ? out + ", …" : out;
   }
 
   [[nodiscard]] const Column* any(std::string_view name) const {
@@ -288,7 +327,8 @@ class Builder {
           series.radius = r >= options_.measured ? kMeasuredRadius : kPointRadius;
         }
         if (runs_.size() > 1 && one_column) series.label = runs_[r].name;
-        if (runs_.size() > 1 && !one_column) series.label = ordinates[c] + " (" + runs_[r].name + ")";
+        if (runs_.size() > 1 && !one_column)
+          series.label = axis_label(options_.labels, ordinates[c]) + " (" + runs_[r].name + ")";
         if (runs_.size() == 1 && !one_column) series.label = axis_label(options_.labels, ordinates[c]);
         series.label = printable_name(series.label, kLongestLabel);
         out.series.push_back(std::move(series));
@@ -391,7 +431,16 @@ RunPlots plots_of_run(std::span<const RunData> runs, const std::vector<std::vect
                       const RunPlotOptions& options) {
   Builder builder(runs, options);
   if (!plots.empty()) {
-    for (std::size_t i = 0; i < plots.size(); ++i) builder.listed(plots[i], "plot-" + std::to_string(i + 1));
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < plots.size(); ++i) {
+      std::string name = "plot-" + std::to_string(i + 1);
+      if (options.named_by_columns) {
+        name = name_by_columns(plots[i]);
+        const std::string first = name;
+        for (int k = 2; !names.insert(name).second; ++k) name = first + '-' + std::to_string(k);
+      }
+      builder.listed(plots[i], name);
+    }
     return builder.take();
   }
   if (runs.empty()) return builder.take();

@@ -1,5 +1,8 @@
 #include "judder/tasks/equations.hpp"
 
+#include <map>
+
+#include "judder/io/run_head.hpp"
 #include "judder/model/equations.hpp"
 
 namespace judder::tasks {
@@ -20,7 +23,12 @@ EquationsReport model_equations(const io::ModelRequest& request, bool symbolic) 
                             "' stands as its number: it decides which equations there are");
     }
   }
-  for (const model::Equation& e : model::equations(out.model.compiled, expr::Notation::latex, request.cancel))
+  std::map<std::string, std::string> labels;
+  for (const io::ColumnLabel& each : io::labels_of(out.model.file.spec)) {
+    if (!each.label.empty()) labels[each.column] = each.label;
+  }
+  for (const model::Equation& e :
+       model::equations(out.model.compiled, expr::Notation::latex, request.cancel, labels))
     out.latex += "% " + e.name + "\n\\[ " + e.text + " \\]\n";
   return out;
 }

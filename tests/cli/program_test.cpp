@@ -515,17 +515,72 @@ TEST_F(Program, PlotDrawsChosenColumnsOverAStretchOfTime) {
   ASSERT_EQ(run("run '" + press_ + "' --until 1 -o p").code, 0);
   const Outcome done = run("plot p --xy \"xi,xi'\" --xy t,N --from 0.2 --to 0.4 --width 84mm -o figures");
   EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_EQ(done.out, "figures/plot-1.svg\nfigures/plot-2.svg\n");
-  EXPECT_NE(contents(folder_ / "figures/plot-1.svg").find("width=\"317"), std::string::npos)
-      << "84 mm are 317 pixels";
+  EXPECT_EQ(done.out, "figures/plot-xi-xidot.svg\nfigures/plot-t-N.svg\n");
+  const std::string narrow = contents(folder_ / "figures/plot-xi-xidot.svg");
+  EXPECT_NE(narrow.find("width=\"317"), std::string::npos) << "84 mm are 317 pixels";
+  // A figure for a column of a paper is no tower: 148 mm before, now at most as high as wide and a third.
+  const std::size_t height = narrow.find("height=\"");
+  ASSERT_NE(height, std::string::npos);
+  EXPECT_LT(std::stod(narrow.substr(height + 8)), 317 * 4 / 3);
   // The impact at 0.0903 is outside, the one at 0.3156 inside.
-  EXPECT_EQ(contents(folder_ / "figures/plot-2.svg").find("0.0903"), std::string::npos);
-  EXPECT_NE(contents(folder_ / "figures/plot-2.svg").find("0.3156"), std::string::npos);
+  EXPECT_EQ(contents(folder_ / "figures/plot-t-N.svg").find("0.0903"), std::string::npos);
+  EXPECT_NE(contents(folder_ / "figures/plot-t-N.svg").find("0.3156"), std::string::npos);
   for (const char* wrong :
        {"--xy x", "--xy ,x", "--from 1 --to 0", "--width 3", "--width wide", "--from soon"})
     EXPECT_EQ(run(std::string("plot p ") + wrong).code, 2) << wrong;
-  EXPECT_NE(run("plot p --xy xi,nothing").err.find("nothing"), std::string::npos);
-  EXPECT_NE(run("plot p --from 5").err.find("no rows in that stretch of time"), std::string::npos);
+  const Outcome nothing = run("plot p --xy t,nothing");
+  EXPECT_NE(nothing.err.find("there is no column 'nothing'; there are: t, xi, "), std::string::npos)
+      << nothing.err;
+  // Another choice of columns leaves the figure of the first one alone.
+  EXPECT_EQ(run("plot p --xy t,xi -o figures").out, "figures/plot-t-xi.svg\n");
+  EXPECT_EQ(contents(folder_ / "figures/plot-xi-xidot.svg"), narrow);
+}
+
+TEST_F(Program, PlotRefusesAStretchOfTimeWithoutRows) {
+  ASSERT_EQ(run("run '" + press_ + "' --until 1 -o p").code, 0);
+  for (const char* stretch : {"--from 5", "--to -1", "--from 5 --to 6"}) {
+    const Outcome out = run(std::string("plot p -o none ") + stretch);
+    EXPECT_EQ(out.code, 5) << stretch;
+    EXPECT_EQ(out.out, "") << stretch;
+    EXPECT_NE(out.err.find("no rows in that stretch of time; they go from t = 0 to t = 1"), std::string::npos)
+        << out.err;
+    EXPECT_FALSE(fs::exists(folder_ / "none")) << stretch;
+  }
+  EXPECT_EQ(run("plot p -o some --from 0.5 --to 6").code, 0);
+}
+
+TEST_F(Program, PlotSaysWhichColumnOfMeasurementsIsTheTime) {
+  ASSERT_EQ(run("run '" + press_ + "' --until 1 -o p").code, 0);
+  const auto circles = [&](const std::string& table, const std::string& more = "") {
+    write("m.csv", table);
+    const Outcome out = run("plot p --overlay m.csv -o figures --xy t,xi" + more);
+    const std::string figure = contents(folder_ / "figures/plot-t-xi.svg");
+    // Each point of a measurement is an outline of its own.
+    const std::size_t at = figure.find("class=\"points\"");
+    std::size_t count = 0;
+    if (at != std::string::npos) {
+      const std::string path = figure.substr(at, figure.find("/>", at) - at);
+      for (std::size_t i = path.find('M'); i != std::string::npos; i = path.find('M', i + 1)) ++count;
+    }
+    return std::pair(count, out);
+  };
+  const auto [three, plain] = circles("t,xi\n0,0.1\n0.5,0.2\n0.9,0.3\n");
+  EXPECT_EQ(three, 3U);
+  EXPECT_EQ(plain.err, "");
+  const auto [renamed, said] = circles("time [s],xi\n0,0.1\n0.5,0.2\n0.9,0.3\n");
+  EXPECT_EQ(renamed, 3U);
+  EXPECT_NE(said.err.find("its first column 'time [s]' is taken as the time"), std::string::npos) << said.err;
+  const auto [none, why] = circles("N,xi\n0,0.1\n0.5,0.2\n");
+  EXPECT_EQ(none, 0U);
+  EXPECT_NE(why.err.find("its first column 'N' cannot be the time"), std::string::npos) << why.err;
+  // An empty cell is a gap.
+  const auto [gap, quiet] = circles("t,xi\n0,0.1\n0.5,\n0.9,0.3\n");
+  EXPECT_EQ(gap, 2U);
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(quiet.code, 0);
+  const auto [first, also] = circles("t,xi\n0,\n0.5,0.2\n0.9,0.3\n");
+  EXPECT_EQ(first, 2U);
+  EXPECT_EQ(also.code, 0) << also.err;
 }
 
 // What cannot be collected is refused before the first member, and so is a section at a place that there is not.

@@ -2,7 +2,15 @@
 // stay texts. Prints what failed; 77 where something that it needs is missing.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, folder, gallery, ink, judder, judderWith, open, picture, run, start } from "./browser.mjs";
+import { createRequire } from "node:module";
+import { check, folder, gallery, ink, judder, judderWith, open as openPage, picture, run, source, start } from "./browser.mjs";
+
+/** Opens the page of a run and waits for what stands below its first screen. */
+async function open(...where) {
+  const opened = await openPage(...where);
+  await opened.page.waitForFunction(() => document.documentElement.dataset.complete === "yes", undefined, { timeout: 60000 });
+  return opened;
+}
 
 async function pressPage() {
   judder("run", gallery("press"), "-o", "press", "--report");
@@ -91,14 +99,148 @@ async function severalRuns() {
   check("both are named", (await page.$$(".runs li")).length === 2);
   check("both move", (await page.$$(".stage canvas")).length === 2);
   check("each curve has ink", (await ink(page, "canvas")).every((count) => count > 200));
+  const rows = await page.$$eval("#compare tr", (list) => list.map((row) => [...row.children].map((cell) => cell.textContent).join("|")));
+  const has = (start) => rows.find((row) => row.startsWith(start)) ?? "";
+  check("they stand side by side by the titles of their variants", rows[0] === "|Stiff spring, drop from 9 cm|Stiff spring, drop from 5 mm", rows[0]);
+  check("with the parameters that differ", has("eta0|") === "eta0|0.09|0.005", rows.join("\n"));
+  check("and not the others", has("mu|") === "");
+  check("with their last values", /^η\|[-+.e\d]+\|[-+.e\d]+$/.test(has("η|")), has("η|"));
+  check("with their extremes", rows.some((row) => /^N\|\S+ … 196\.\d+\|\S+ … 55\.\d+$/.test(row)), rows.join("\n"));
+  const events = async (name) => (await page.evaluate((n) => JSON.parse(document.getElementById("data").textContent).runs.map((r) => r.events.kind.filter((k) => k === n).length), name)).join("|");
+  check("with their events", has("impact|") === `impact|${await events("impact")}`, has("impact|"));
+  check("with their loads", /^plane, largest force\|196\.\d+\|55\.\d+$/.test(has("plane, largest force|")), has("plane, largest"));
+  const legend = await page.$eval(".panel .u-legend", (list) => list.textContent);
+  check("legends have the titles of the variants", legend.includes("drop from 9 cm") && legend.includes("drop from 5 mm"), legend);
+  check("both directions of slip stand beside their colours", /slip \+.*slip −/.test(await page.textContent(".timeline .key")));
   await context.close();
+}
+
+/** The bird and its sleeve move, not the pole alone. */
+async function woodpecker() {
+  judder("run", gallery("woodpecker"), "-o", "woodpecker", "--report");
+  const { page, context, errors } = await open("woodpecker/report.html");
+  const scene = await page.evaluate(() => {
+    const { shapes, numbers, data, rows } = JSON.parse(document.getElementById("data").textContent).runs[0].scene;
+    const values = new Float32Array(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)).buffer);
+    const moves = (s) => Array.from({ length: s.numbers }, (_, k) => s.first + k).some((k) => Array.from({ length: rows }, (_, row) => values[row * numbers + k]).some((v) => v !== values[k]));
+    return shapes.map((s) => [s.shape, moves(s), s.relation ?? ""]);
+  });
+  check("the sleeve of the woodpecker moves", scene.filter(([shape, moves]) => shape === "box" && moves).length === 1, JSON.stringify(scene));
+  check("and the bird", scene.some(([shape, moves]) => shape === "polygon" && moves), JSON.stringify(scene));
+  check("its contacts have their colours", ["lower", "upper", "beak"].every((name) => scene.some((s) => s[2] === name)), JSON.stringify(scene));
+  check("the page has no errors", errors.length === 0, errors.join("; "));
+  await context.close();
+}
+
+/** What a reader does with plots: jumps are dashed, phase portraits zoom like the others, an axis of powers of ten ends sensibly, paper shows everything. */
+async function plots() {
+  writeFileSync(
+    join(folder, "drop.toml"),
+    `format = 1\n[coordinates]\ny = 1\n[energy]\nkinetic = "y'^2/2"\npotential = "9.81*y"\n[[contact]]\nname = "floor"\ngap = "y"\nimpact = 1\n[run]\nuntil = 4\n[output]\nsamples = 400\nplots = [["t", "y'"], ["y", "y'"]]\n`,
+  );
+  judder("run", "drop.toml", "-o", "drop", "--report");
+  const { page, context, errors } = await open("drop/report.html", { viewport: { width: 1100, height: 1600 } });
+  // The velocity jumps over the whole height of the panel: a slope of it would be a line from below to above.
+  const longest = await page.$eval(".panel canvas", (canvas) => {
+    const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let most = 0;
+    for (let x = 0; x < width; ++x) {
+      let run = 0;
+      for (let y = 0; y < height; ++y) {
+        const [r, g, b, a] = data.subarray(4 * (y * width + x), 4 * (y * width + x) + 4);
+        run = a > 60 && b > 100 && b > r + 80 && b > g + 20 ? run + 1 : 0;
+        most = Math.max(most, run);
+      }
+    }
+    return most;
+  });
+  check("jumps are dashed", longest < 20, `${longest} pixels of one line`);
+  const plane = await page.$(".plane canvas");
+  await plane.scrollIntoViewIfNeeded();
+  const box = await plane.boundingBox();
+  const drag = async (x, y, key) => {
+    if (key) await page.keyboard.down(key);
+    await page.mouse.move(box.x + 150, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
+    await page.mouse.up();
+    if (key) await page.keyboard.up(key);
+    await page.waitForTimeout(80);
+  };
+  // How far the lines of the grid stand apart: a zoom changes that, a move does not.
+  const grid = () =>
+    page.$eval(".plane canvas", (canvas) => {
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [canvas.width, 1];
+      copy.getContext("2d").drawImage(canvas, 0, -24);
+      const { data, width } = copy.getContext("2d").getImageData(0, 0, canvas.width, 1);
+      const at = [];
+      for (let x = 1; x < width; ++x) if (data[4 * x + 3] > 0 && data[4 * x - 1] === 0) at.push(x);
+      return at[2] - at[1];
+    });
+  const all = await picture(page, ".plane canvas");
+  const before = await grid();
+  await drag(300, 160);
+  const zoomed = await picture(page, ".plane canvas");
+  const after = await grid();
+  check("dragging in a phase portrait zooms", zoomed !== all && Math.abs(after - before) > 3, `${before} | ${after}`);
+  await drag(200, 100, "Shift");
+  check("shift and drag moves it", (await picture(page, ".plane canvas")) !== zoomed);
+  await page.mouse.dblclick(box.x + 200, box.y + 100);
+  await page.waitForTimeout(80);
+  check("two clicks show all of it", (await grid()) === before, String(await grid()));
+  const folded = () => page.$$eval("details", (list) => list.map((one) => one.open));
+  const usual = await folded();
+  check("something is folded", usual.includes(false));
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  check("on paper nothing is", !(await folded()).includes(false));
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  check("and then it is as it was", String(await folded()) === String(usual));
+  check("no errors", errors.length === 0, errors.join("; "));
+  await context.close();
+
+  // Many rows in one column of pixels: the line has no holes, be it flat or steep.
+  writeFileSync(
+    join(folder, "many.toml"),
+    `format = 1\n[coordinates]\nz = 1\n[energy]\nkinetic = "z'^2/2"\npotential = "z^2/2"\n[run]\nuntil = 200\n[output]\nsamples = 30001\nplots = [["t", "c"], ["t", "z"]]\ncolumns = { c = "0.5 + 1e-9*z" }\n`,
+  );
+  judder("run", "many.toml", "-o", "many", "--report");
+  const many = await open("many/report.html");
+  const holes = await many.page.$$eval(".panel canvas", (list) =>
+    list.map((canvas) => {
+      const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const blue = [];
+      for (let x = 0; x < width; ++x)
+        for (let y = 0; y < height; ++y) {
+          const i = 4 * (y * width + x);
+          if (data[i + 3] > 60 && data[i + 2] > 100 && data[i + 2] > data[i] + 80) {
+            blue.push(x);
+            break;
+          }
+        }
+      return blue.length > 500 ? blue[blue.length - 1] - blue[0] + 1 - blue.length : -1;
+    }),
+  );
+  check("lines of many rows have no holes", holes.length === 2 && holes.every((count) => count === 0), String(holes));
+  await many.context.close();
+
+  const built = createRequire(join(source, "web", "package.json"))("esbuild").buildSync({ entryPoints: [join(source, "web/src/decades.ts")], bundle: true, format: "esm", write: false });
+  const { decades } = await import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].text).toString("base64")}`);
+  const rows = Array.from({ length: 2001 }, (_, i) => i / 2000);
+  const passing = decades(rows.map((t) => Math.abs(Math.sin(40 * t)) + 1e-17));
+  check("a value that passes zero has a few decades", passing[0] >= 1e-4 && passing[1] === 1, String(passing));
+  const falling = decades(rows.map((t) => 10 ** (-9 * t)));
+  check("one that falls by nine has all of them", falling[0] <= 1e-8 && falling[1] === 1, String(falling));
+  check("none above zero has an axis", decades([-1, 0, NaN]).join() === "0.1,1");
+  const one = decades([5]);
+  check("one value has one", one[0] <= 5 && one[1] >= 5 && one[0] > 0, String(one));
 }
 
 async function hostile() {
   const text = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
   writeFileSync(
     join(folder, "hostile.toml"),
-    `format = 1\ntitle = '${text}'\n[coordinates]\nx = { velocity = 1 }\n[energy]\nkinetic = "x'^2/2"\n[[draw]]\nshape = "circle"\nat = ["x", 0]\nradius = 0.1\n` +
+    `format = 1\ntitle = '${text}'\n[coordinates]\nx = { velocity = 1, label = '${text}', unit = '<b>u</b>' }\n[energy]\nkinetic = "x'^2/2"\n[[draw]]\nshape = "circle"\nat = ["x", 0]\nradius = 0.1\n` +
       `[run]\nuntil = 1\n[output.columns]\n"<b>${"x".repeat(200)}</b>" = "x"\n[variants]\n"<i>v</i>" = { x = 1, title = '${text}' }\n`,
   );
   judder("run", "hostile.toml", "-o", "hostile", "--report");
@@ -122,10 +264,11 @@ async function longRun() {
   );
   judder("run", "long.toml", "-o", "long", "--report");
   const size = statSync(join(folder, "long/report.html")).size;
-  const { page, context, errors, took } = await open("long/report.html");
+  const { page, context, errors } = await open("long/report.html");
   check("a long run has no errors", errors.length === 0, errors.join("; "));
   check("100001 samples and thousands of events are under 5 MB", size < 5e6, String(size));
-  console.log(`page of 100001 samples: ${(size / 1e6).toFixed(2)} MB, ready after ${took.toFixed(0)} ms`);
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  console.log(`page of 100001 samples: ${(size / 1e6).toFixed(2)} MB, first figures after ${painted.toFixed(0)} ms`);
   check("the extremes are those of all rows", (await page.textContent("#numbers")).includes("4.42"));
   await context.close();
 }
@@ -221,10 +364,10 @@ async function afterAccumulation() {
 async function otherFormats() {
   judder("run", gallery("bouncing-ball"), "-o", "ball");
   const said = judder("plot", "ball", "--xy", "h,h'", "--format", "pdf,png", "-o", "figures");
-  check("figures are written in other formats", said.includes("figures/plot-1.pdf") && said.includes("figures/plot-1.png"), said);
-  check("and not in SVG, if that was not asked for", !existsSync(join(folder, "figures/plot-1.svg")));
-  check("a PDF is one", readFileSync(join(folder, "figures/plot-1.pdf")).subarray(0, 5).toString() === "%PDF-");
-  const png = readFileSync(join(folder, "figures/plot-1.png"));
+  check("figures are written in other formats", said.includes("figures/plot-h-hdot.pdf") && said.includes("figures/plot-h-hdot.png"), said);
+  check("and not in SVG, if that was not asked for", !existsSync(join(folder, "figures/plot-h-hdot.svg")));
+  check("a PDF is one", readFileSync(join(folder, "figures/plot-h-hdot.pdf")).subarray(0, 5).toString() === "%PDF-");
+  const png = readFileSync(join(folder, "figures/plot-h-hdot.png"));
   check("a PNG is twice as wide as the figure", png.readUInt32BE(16) === 1440, String(png.readUInt32BE(16)));
   writeFileSync(join(folder, "mine.gif"), "mine");
   judder("plot", "ball", "--animate", "mine.gif");
@@ -238,4 +381,4 @@ async function otherFormats() {
   check("what is missing is said", judderWith({ PATH: "/nowhere" }, "plot", "ball", "--animate", "ball.mp4").includes("apt install chromium"));
 }
 
-await run([watched, otherFormats, afterAccumulation, pressPage, severalRuns, hostile, longRun, brokenFolders]);
+await run([watched, otherFormats, afterAccumulation, pressPage, severalRuns, woodpecker, plots, hostile, longRun, brokenFolders]);

@@ -41,6 +41,33 @@ export class Picture {
   }
 }
 
+/** Does something to a picture at once, or, while nobody sees it, when somebody does. What was put off before is then not done. */
+export class Sight {
+  private seen = true;
+  private waiting?: () => void;
+
+  constructor(element: HTMLElement) {
+    const catchUp = () => {
+      const task = this.waiting;
+      this.waiting = undefined;
+      task?.();
+    };
+    new IntersectionObserver(
+      (entries) => {
+        this.seen = entries[entries.length - 1].isIntersecting;
+        if (this.seen) catchUp();
+      },
+      { rootMargin: "200px" },
+    ).observe(element);
+    addEventListener("beforeprint", catchUp);
+  }
+
+  do(task: () => void): void {
+    this.waiting = this.seen ? undefined : task;
+    if (this.seen) task();
+  }
+}
+
 /** Round numbers between a and b, about `wanted` of them. */
 export function ticks(a: number, b: number, wanted: number): number[] {
   const span = b - a;

@@ -6,6 +6,9 @@ export function run_colour(i: number): string {
   return palette[i % palette.length];
 }
 
+/** What the two directions of slip are called beside their colours. */
+export const statusWord: Record<string, string> = { "slip+": "slip +", "slip-": "slip −" };
+
 /** Status of a contact or joint. */
 export const statusColour: Record<string, string> = {
   open: "#8c8c8c",

@@ -28,6 +28,8 @@ function start(): void {
   const end = run.t[run.t.length - 1] ?? 0;
   const clock = new Clock(begin, end);
   let draw: (() => void) | undefined;
+  // The time stands where nothing else is: a plane has its key at the top.
+  let low = false;
   if (run.scene && run.scene.rows > 0) {
     const scene = new Scene(host, run, clock, height);
     draw = () => scene.draw();
@@ -36,6 +38,7 @@ function start(): void {
     if (plane) {
       const plot = new PhasePlot(host, [run], plane[0], plane[1], clock);
       draw = () => plot.draw();
+      low = true;
     }
   }
   const canvas = host.querySelector("canvas");
@@ -57,7 +60,7 @@ function start(): void {
       ctx.fillStyle = "#1d2126";
       ctx.font = "14px system-ui, sans-serif";
       ctx.textAlign = "right";
-      ctx.fillText(`t = ${short(clock.now, 4)}`, paper.width - 10, 18);
+      ctx.fillText(`t = ${short(clock.now, 4)}`, paper.width - 10, low ? paper.height - 8 : 18);
       lines.push(paper.toDataURL("image/png").replace("data:image/png;base64,", "picture:"));
     }
     out.textContent = lines.join("\n");

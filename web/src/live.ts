@@ -4,7 +4,7 @@ import { Controls } from "./controls";
 import { Rows, runOf, short } from "./data";
 import { Editor } from "./editor";
 import { fromFragment, toFragment } from "./link";
-import { details, equationLines, section } from "./parts";
+import { details, equationLines, openOnPaper, section } from "./parts";
 import { ModelAnswer, Problem, RunAnswer, Solver } from "./solver";
 import { element } from "./tables";
 import { View } from "./view";
@@ -90,6 +90,7 @@ class Live {
     }).observe(this.root);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.view?.rebuild());
     addEventListener("hashchange", () => void this.open());
+    openOnPaper();
   }
 
   private head(): void {

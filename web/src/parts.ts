@@ -22,6 +22,24 @@ export function details(parent: HTMLElement, title: string, open: boolean): HTML
   return out;
 }
 
+/** Variants are known by their titles, if these tell them apart; other runs by their folders. */
+export function runName(run: Run, runs: Run[]): string {
+  const titles = new Set(runs.map((r) => r.title));
+  return runs.length > 1 && titles.size === runs.length && !titles.has("") ? run.title : run.name;
+}
+
+/** What is folded is not seen on paper: everything is open while it is printed. */
+export function openOnPaper(): void {
+  let folded: HTMLDetailsElement[] = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
+    for (const one of folded) one.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const one of folded) one.open = false;
+  });
+}
+
 export type Told = Pick<RunJson, "ok" | "end" | "referee" | "notes" | "about">;
 
 export function banner(parent: HTMLElement, run: Told): void {

@@ -1,6 +1,6 @@
 // One quantity over another: phase portraits, and the plane of a contact's reactions with its friction cone.
 
-import { Picture, ticks } from "./canvas";
+import { Picture, Sight, ticks } from "./canvas";
 import type { Clock } from "./clock";
 import { kindColour, run_colour, statusColour, theme } from "./colours";
 import { column, label, lowerIndex, Phase, phases, Run, short, Slides, slides, statusAt } from "./data";
@@ -25,12 +25,17 @@ export interface Cone {
   contact: string;
 }
 
+const mostLinks = 500;
+
 export class PhasePlot {
   private readonly picture: Picture;
   private paths: Path[] = [];
   private status?: Phase[];
   private box: Window = { x0: 0, x1: 1, y0: 0, y1: 1 };
   private readonly note: HTMLElement;
+  private readonly still = document.createElement("canvas");
+  /** What is being dragged around, in pixels. */
+  private chosen?: Window;
 
   constructor(
     host: HTMLElement,
@@ -47,8 +52,18 @@ export class PhasePlot {
     this.take(runs);
     this.showAll();
     this.mouse();
-    clock.onTime(() => this.draw());
-    clock.onRange(() => this.draw());
+    const sight = new Sight(this.picture.canvas);
+    let all = false; // what was put off, if anything was
+    const put = (whole: boolean) => {
+      all = all || whole;
+      sight.do(() => {
+        if (all) this.draw();
+        else this.moment();
+        all = false;
+      });
+    };
+    clock.onTime(() => put(false));
+    clock.onRange(() => put(true));
   }
 
   get empty(): boolean {
@@ -95,11 +110,20 @@ export class PhasePlot {
   }
 
   private frame() {
-    return { left: 68, top: 10, width: Math.max(50, this.picture.width - 84), height: Math.max(50, this.picture.height - 52) };
+    const top = this.paths.some((p) => p.slides) ? 18 : 10; // the key has its place above
+    return { left: 68, top, width: Math.max(50, this.picture.width - 84), height: Math.max(50, this.picture.height - 42 - top) };
   }
   private px(x: number): number {
     const f = this.frame();
     return f.left + ((x - this.box.x0) / (this.box.x1 - this.box.x0)) * f.width;
+  }
+  private ux(pixel: number): number {
+    const f = this.frame();
+    return this.box.x0 + ((pixel - f.left) / f.width) * (this.box.x1 - this.box.x0);
+  }
+  private uy(pixel: number): number {
+    const f = this.frame();
+    return this.box.y1 - ((pixel - f.top) / f.height) * (this.box.y1 - this.box.y0);
   }
   private py(y: number): number {
     const f = this.frame();
@@ -119,9 +143,48 @@ export class PhasePlot {
     ctx.clip();
     if (this.cone) this.drawCone(colours.faint);
     for (const p of this.paths) this.drawPath(p);
-    for (const p of this.paths) this.drawNow(p, colours.paper);
+    if (this.chosen) {
+      const { x0, y0, x1, y1 } = this.chosen;
+      ctx.fillStyle = colours.ink;
+      ctx.globalAlpha = 0.1;
+      ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
+      ctx.globalAlpha = 1;
+    }
     ctx.restore();
     this.drawKey(f, colours.ink);
+    this.keep();
+    this.drawMoment(f, colours.paper);
+  }
+
+  /** All but the moving point: it is drawn once for a thousand moments. */
+  private keep(): void {
+    const { canvas } = this.picture;
+    if (this.still.width !== canvas.width || this.still.height !== canvas.height) [this.still.width, this.still.height] = [canvas.width, canvas.height];
+    const ctx = this.still.getContext("2d");
+    ctx?.clearRect(0, 0, canvas.width, canvas.height);
+    ctx?.drawImage(canvas, 0, 0);
+  }
+
+  /** Another time, nothing else. */
+  private moment(): void {
+    const { canvas, ctx } = this.picture;
+    if (this.still.width !== canvas.width || this.still.height !== canvas.height) return this.draw();
+    ctx.save();
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.drawImage(this.still, 0, 0);
+    ctx.restore();
+    this.drawMoment(this.frame(), theme().paper);
+  }
+
+  private drawMoment(f: { left: number; top: number; width: number; height: number }, paper: string): void {
+    const { ctx } = this.picture;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(f.left, f.top, f.width, f.height);
+    ctx.clip();
+    for (const p of this.paths) this.drawNow(p, paper);
+    ctx.restore();
   }
 
   private axes(f: { left: number; top: number; width: number; height: number }, colours: ReturnType<typeof theme>): void {
@@ -209,9 +272,9 @@ export class PhasePlot {
     ctx.setLineDash([3, 3]);
     ctx.lineWidth = 1;
     ctx.beginPath();
-    let drawn = 0;
-    for (const i of p.run.jumps) {
-      if (i < first || i > last || drawn++ > 2000) continue;
+    // Where jumps are a crowd, their links would be a grey field.
+    const inView = p.run.jumps.filter((i) => i >= first && i <= last);
+    for (const i of inView.length > mostLinks ? [] : inView) {
       ctx.moveTo(this.px(p.x[i - 1]), this.py(p.y[i - 1]));
       ctx.lineTo(this.px(p.x[i]), this.py(p.y[i]));
     }
@@ -257,12 +320,12 @@ export class PhasePlot {
     ctx.globalAlpha = 0.45;
     ctx.lineWidth = 6;
     ctx.beginPath();
-    ctx.moveTo(begin, 4);
-    ctx.lineTo(begin + 20, 4);
+    ctx.moveTo(begin, 8);
+    ctx.lineTo(begin + 20, 8);
     ctx.stroke();
     ctx.globalAlpha = 1;
     ctx.fillStyle = ink;
-    ctx.fillText(word, right, 5);
+    ctx.fillText(word, right, 9);
   }
 
   private drawEvents(p: Path): void {
@@ -297,25 +360,42 @@ export class PhasePlot {
     this.note.textContent = `t = ${short(this.clock.now)}: ${this.xName} = ${short(x)}, ${this.yName} = ${short(y)}`;
   }
 
-  /** Drag moves, ctrl and wheel zoom, two clicks show all, one click goes to the time of the nearest point. */
+  /** As in the plots over the time: drag zooms, shift and drag moves, ctrl and wheel zoom, two clicks show all. One click goes to the time of the nearest point. */
   private mouse(): void {
     const canvas = this.picture.canvas;
-    let start: { x: number; y: number; box: Window } | undefined;
+    let start: { x: number; y: number; box: Window; moves: boolean } | undefined;
     let moved = false;
     canvas.addEventListener("mousedown", (event) => {
-      start = { x: event.offsetX, y: event.offsetY, box: { ...this.box } };
+      start = { x: event.offsetX, y: event.offsetY, box: { ...this.box }, moves: event.shiftKey || event.button === 1 };
+      if (start.moves) event.preventDefault();
       moved = false;
     });
     canvas.addEventListener("mousemove", (event) => {
       if (!start) return;
-      const f = this.frame();
-      const dx = ((event.offsetX - start.x) / f.width) * (start.box.x1 - start.box.x0);
-      const dy = ((event.offsetY - start.y) / f.height) * (start.box.y1 - start.box.y0);
       moved = moved || Math.hypot(event.offsetX - start.x, event.offsetY - start.y) > 3;
-      this.box = { x0: start.box.x0 - dx, x1: start.box.x1 - dx, y0: start.box.y0 + dy, y1: start.box.y1 + dy };
+      if (start.moves) {
+        const f = this.frame();
+        const dx = ((event.offsetX - start.x) / f.width) * (start.box.x1 - start.box.x0);
+        const dy = ((event.offsetY - start.y) / f.height) * (start.box.y1 - start.box.y0);
+        this.box = { x0: start.box.x0 - dx, x1: start.box.x1 - dx, y0: start.box.y0 + dy, y1: start.box.y1 + dy };
+      } else {
+        this.chosen = moved ? { x0: start.x, y0: start.y, x1: event.offsetX, y1: event.offsetY } : undefined;
+      }
       this.draw();
     });
-    addEventListener("mouseup", () => (start = undefined));
+    addEventListener("mouseup", () => {
+      const chosen = this.chosen;
+      start = undefined;
+      this.chosen = undefined;
+      if (!chosen) return;
+      const [left, right] = [Math.min(chosen.x0, chosen.x1), Math.max(chosen.x0, chosen.x1)];
+      const [top, bottom] = [Math.min(chosen.y0, chosen.y1), Math.max(chosen.y0, chosen.y1)];
+      // What is only wide or only high is meant for that axis.
+      const { box } = this;
+      if (right - left > 6) [box.x0, box.x1] = [this.ux(left), this.ux(right)];
+      if (bottom - top > 6) [box.y0, box.y1] = [this.uy(bottom), this.uy(top)];
+      this.draw();
+    });
     canvas.addEventListener("click", (event) => {
       if (!moved) this.goTo(event.offsetX, event.offsetY);
     });

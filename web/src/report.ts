@@ -2,8 +2,10 @@
 
 import { Clock, steer } from "./clock";
 import { run_colour } from "./colours";
-import { decode, PageJson, Run, short } from "./data";
-import { aboutTable, banner, details, equationLines, numberTables, plotsOf, section } from "./parts";
+import { comparison } from "./compare";
+import { decode, label, PageJson, Run, short } from "./data";
+import { Later } from "./later";
+import { aboutTable, banner, details, equationLines, numberTables, openOnPaper, plotsOf, runName, section } from "./parts";
 import { PhasePlot } from "./phase";
 import { Player } from "./player";
 import { Scene } from "./scene";
@@ -15,6 +17,8 @@ class Page {
   private readonly panels: SeriesPanel[] = [];
   private readonly redraw: (() => void)[] = [];
   private readonly clock: Clock;
+  /** What stands below the first screen. */
+  private readonly later = new Later(() => (document.documentElement.dataset.complete = "yes"));
 
   constructor(
     private readonly root: HTMLElement,
@@ -38,6 +42,8 @@ class Page {
       timer = window.setTimeout(() => this.resize(), 60);
     }).observe(this.root);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.rebuild());
+    openOnPaper();
+    this.later.start();
   }
 
   get time(): number {
@@ -46,6 +52,10 @@ class Page {
 
   goTo(time: number): void {
     this.clock.setTime(time);
+  }
+
+  whenComplete(then: () => void): void {
+    this.later.add(then);
   }
 
   private head(): void {
@@ -72,11 +82,19 @@ class Page {
       const line = element("li");
       const swatch = element("span", "swatch");
       swatch.style.background = run_colour(i);
-      line.append(swatch, element("strong", "", run.name), ` ${run.title} `);
+      const name = runName(run, this.runs);
+      line.append(swatch, element("strong", "", name), ` ${name === run.name ? run.title : run.name} `);
       banner(line, run);
       list.append(line);
     });
     this.root.append(list);
+    const box = section(this.root, "Side by side", "compare");
+    box.append(comparison(this.runs));
+  }
+
+  /** The name of a run, where there are several. */
+  private nameOf(run: Run): string {
+    return this.runs.length > 1 ? runName(run, this.runs) : "";
   }
 
   private pictures(): void {
@@ -89,12 +107,12 @@ class Page {
       play.append(stages);
       const scene = new Scene(stage, run, this.clock, withScene.length > 1 ? 240 : 320);
       this.redraw.push(() => scene.draw());
-      if (this.runs.length > 1) stage.append(element("figcaption", "", run.name));
+      if (this.runs.length > 1) stage.append(element("figcaption", "", this.nameOf(run)));
       if (scene.canFollow) stage.append(this.followSwitch(scene));
     }
-    const bar = element("div", "bar player");
-    play.append(bar);
-    const player = new Player(bar, this.runs[0], this.clock);
+    const playing = element("div", "bar player");
+    play.append(playing);
+    const player = new Player(playing, this.runs[0], this.clock);
     addEventListener("keydown", (event) => {
       if (event.key === " " && !(event.target instanceof HTMLButtonElement) && !(event.target instanceof HTMLInputElement)) {
         event.preventDefault();
@@ -108,13 +126,19 @@ class Page {
       if (run.events.time.length === 0 && Object.keys(run.start).length === 0) continue;
       const host = element("div", "timeline");
       plots.append(host);
-      if (this.runs.length > 1) host.append(element("h3", "", run.name));
+      if (this.runs.length > 1) host.append(element("h3", "", this.nameOf(run)));
       const timeline = new Timeline(host, run, this.clock);
       this.redraw.push(() => timeline.draw());
     }
     const wanted = plotsOf(this.json.plots, this.runs[0]);
-    for (const names of wanted.filter((p) => p[0] === "t")) this.series(plots, names.slice(1));
-    this.chooser(plots);
+    const overTime = wanted.filter((p) => p[0] === "t");
+    const bar = this.chooser(plots);
+    // The first is seen at once; the others have their place until they are drawn.
+    overTime.forEach((names, i) => {
+      const host = this.place(plots, bar);
+      if (i === 0) this.series(host, names.slice(1));
+      else this.later.add(() => this.series(host, names.slice(1)));
+    });
     const phasePlots = wanted.filter((p) => p[0] !== "t").flatMap((p) => p.slice(1).map((y) => [p[0], y]));
     this.planes(phasePlots);
   }
@@ -132,10 +156,13 @@ class Page {
     return label;
   }
 
-  private series(parent: HTMLElement, names: string[], before?: HTMLElement): void {
+  private place(parent: HTMLElement, before: HTMLElement): HTMLElement {
     const host = element("div", "panel");
-    if (before) parent.insertBefore(host, before);
-    else parent.append(host);
+    parent.insertBefore(host, before);
+    return host;
+  }
+
+  private series(host: HTMLElement, names: string[]): void {
     const panel = new SeriesPanel(host, this.runs, names, this.clock);
     if (panel.empty) return host.remove();
     this.panels.push(panel);
@@ -150,18 +177,19 @@ class Page {
   }
 
   /** Any other column as a further panel. */
-  private chooser(parent: HTMLElement): void {
+  private chooser(parent: HTMLElement): HTMLElement {
     const bar = element("div", "bar");
     const choice = element("select");
     choice.setAttribute("aria-label", "column to plot");
     choice.append(element("option", "", "another column …"));
     for (const c of this.runs[0].columns) if (!c.words) choice.append(element("option", "", c.name));
     choice.addEventListener("change", () => {
-      if (choice.selectedIndex > 0) this.series(parent, [choice.value], bar);
+      if (choice.selectedIndex > 0) this.series(this.place(parent, bar), [choice.value]);
       choice.selectedIndex = 0;
     });
     bar.append(choice);
     parent.append(bar);
+    return bar;
   }
 
   private planes(plots: string[][]): void {
@@ -176,7 +204,7 @@ class Page {
         else this.redraw.push(() => plot.draw());
       };
     };
-    const build: (() => void)[] = plots.map(([x, y]) => add(x, y, `${y} over ${x}`));
+    const build: (() => void)[] = plots.map(([x, y]) => add(x, y, `${label(this.runs[0], y)} over ${label(this.runs[0], x)}`));
     for (const r of this.runs[0].reactions) {
       build.push(add(r.tangent, r.normal, `reactions of ${r.contact}${r.mu === undefined ? "" : `, cone of friction ${short(r.mu)}`}`, r.mu === undefined ? undefined : { mu: r.mu, contact: r.contact }));
     }
@@ -185,35 +213,40 @@ class Page {
     const grid = element("div", "grid");
     where.append(grid);
     grid.append(...made);
-    for (const make of build) make();
+    for (const make of build) this.later.add(make);
   }
 
   private numbers(): void {
     for (const run of this.runs) {
-      const title = this.runs.length > 1 ? `, ${run.name}` : "";
-      if (run.events.time.length > 0) new EventTable(section(this.root, `Events${title}`, "events"), run, this.clock);
-      numberTables(section(this.root, `Loads, extremes, work${title}`, "numbers"), run);
+      const title = this.runs.length > 1 ? `, ${this.nameOf(run)}` : "";
+      if (run.events.time.length > 0) {
+        const events = section(this.root, `Events${title}`, "events");
+        this.later.add(() => new EventTable(events, run, this.clock));
+      }
+      const numbers = section(this.root, `Loads, extremes, work${title}`, "numbers");
+      this.later.add(() => numberTables(numbers, run));
     }
   }
 
   private texts(): void {
     for (const run of this.runs) {
-      const title = this.runs.length > 1 ? `, ${run.name}` : "";
+      const title = this.runs.length > 1 ? `, ${this.nameOf(run)}` : "";
       const box = section(this.root, `Model${title}`, "model");
-      if (run.parameters.length > 0)
-        details(box, "Parameters", true).append(
-          table(
-            ["", "value", run.parameters.some((p) => p.unit) ? "unit" : ""],
-            run.parameters.map((p) => [p.name, p.value, p.unit ?? ""]),
-          ),
-        );
-      if (run.equations.length > 0) {
-        const part = details(box, "Equations", true);
-        equationLines(part, run.equations);
-      }
-      if (run.model) details(box, "Model file", false).append(element("pre", "", run.model));
+      this.later.add(() => this.model(box, run));
     }
     this.root.append(element("footer", "", `Made by ${this.json.program}.`));
+  }
+
+  private model(box: HTMLElement, run: Run): void {
+    if (run.parameters.length > 0)
+      details(box, "Parameters", true).append(
+        table(
+          ["", "value", run.parameters.some((p) => p.unit) ? "unit" : ""],
+          run.parameters.map((p) => [p.name, p.value, p.unit ?? ""]),
+        ),
+      );
+    if (run.equations.length > 0) equationLines(details(box, "Equations", true), run.equations);
+    if (run.model) details(box, "Model file", false).append(element("pre", "", run.model));
   }
 
   private keys(): void {
@@ -252,7 +285,8 @@ function watch(page: Page, root: HTMLElement, { stamp, note }: { stamp: string; 
   try {
     const before = JSON.parse(sessionStorage.getItem(kept) ?? "null") as { time?: unknown; scroll?: unknown } | null;
     if (typeof before?.time === "number") page.goTo(before.time);
-    if (typeof before?.scroll === "number") scrollTo(0, before.scroll);
+    const scroll = before?.scroll;
+    if (typeof scroll === "number") page.whenComplete(() => scrollTo(0, scroll));
     sessionStorage.removeItem(kept);
   } catch {
     // Without a memory of the page the place is lost, and nothing else.

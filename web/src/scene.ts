@@ -2,7 +2,7 @@
 
 import { Picture, ticks } from "./canvas";
 import type { Clock } from "./clock";
-import { palette, statusColour, theme, Theme } from "./colours";
+import { palette, statusColour, statusWord, theme, Theme } from "./colours";
 import { column, lowerIndex, Phase, phases, Run, Shape, short, statusAt } from "./data";
 
 interface Box {
@@ -72,6 +72,7 @@ export class Scene {
   private all: Box = nothing();
   private size = { width: 1, height: 1 };
   private forceScale = 0;
+  private shownStatus: string[] = [];
   private now = new Float64Array(0);
   follow = false;
 
@@ -102,6 +103,7 @@ export class Scene {
     this.all = this.allBounds();
     this.size = this.largestFrame();
     this.forceScale = this.largestForce();
+    this.shownStatus = this.statusOfShapes();
   }
 
   get canFollow(): boolean {
@@ -166,6 +168,13 @@ export class Scene {
     }
     const least = 1e-3 * Math.max(this.all.x1 - this.all.x0, this.all.y1 - this.all.y0) || 1;
     return { width: Math.max(width, least), height: Math.max(height, least) };
+  }
+
+  /** Of the contacts and joints that colour a shape: what they are in this run, in the order of the colours. */
+  private statusOfShapes(): string[] {
+    const seen = new Set<string>();
+    for (const shape of this.run.scene?.shapes ?? []) for (const phase of (shape.relation && this.status.get(shape.relation)) || []) seen.add(phase.status);
+    return Object.keys(statusColour).filter((status) => seen.has(status));
   }
 
   private largestForce(): number {
@@ -295,13 +304,17 @@ export class Scene {
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
     let x = 8;
-    const y = 12;
+    let y = 12;
+    // The switch for the moving view stands in the corner.
+    const right = this.picture.width - (this.canFollow ? 84 : 8);
+    const room = (width: number) => {
+      if (x > 8 && x + width > right) [x, y] = [8, y + 16];
+    };
     if (shapes.some((s) => s.relation)) {
-      for (const [word, colour] of [
-        ["open", statusColour.open],
-        ["stick", statusColour.stick],
-        ["slip", statusColour["slip+"]],
-      ]) {
+      for (const status of this.shownStatus) {
+        const word = statusWord[status] ?? status;
+        const colour = statusColour[status];
+        room(14 + ctx.measureText(word).width);
         ctx.fillStyle = colour;
         ctx.fillRect(x, y - 5, 10, 10);
         ctx.fillStyle = colours.ink;
@@ -310,11 +323,13 @@ export class Scene {
       }
     }
     if (this.forceScale > 0 && shapes.some((s) => s.shape === "arrow")) {
+      const words = `force ${short(this.forceScale / 3, 3)}`;
+      room(0.1 * this.height + 6 + ctx.measureText(words).width);
       ctx.strokeStyle = palette[1];
       ctx.lineWidth = 2.4;
       drawLine(ctx, x, y, x + 0.1 * this.height, y);
       ctx.fillStyle = colours.ink;
-      ctx.fillText(`force ${short(this.forceScale / 3, 3)}`, x + 0.1 * this.height + 6, y);
+      ctx.fillText(words, x + 0.1 * this.height + 6, y);
     }
   }
 }

@@ -3,9 +3,12 @@
 // A jump is a gap in the curve with a thin dashed link, never a slope.
 
 import uPlot from "uplot";
+import { Sight } from "./canvas";
 import { palette, run_colour, theme } from "./colours";
 import { after, column, label, Run, short } from "./data";
 import type { Clock } from "./clock";
+import { decades } from "./decades";
+import { runName } from "./parts";
 
 export const axisWidth = 68;
 export const rightMargin = 14;
@@ -61,6 +64,85 @@ function sameTimes(a: Float64Array, b: Float64Array): boolean {
   return true;
 }
 
+const crowded = 3; // jumps in one column of pixels, beyond which they are a band and no links
+const apart = 4; // pixels between two links, at the least
+const tall = 20; // pixels of a column that are more than a piece of a line
+const few = 4; // points in one column that are drawn as they are
+
+/**
+ * The line of a curve, broken where it jumps. Of a column of pixels that holds much of it stay the first, the least, the largest and the last point.
+ * uPlot's own lines would draw what lies in one column as one stroke, and so each jump as a slope.
+ */
+const broken: uPlot.Series.PathBuilder = (u, number, first, last) => {
+  const stroke = new Path2D();
+  const t = u.data[0];
+  const y = u.data[number] as (number | null | undefined)[];
+  const { bbox } = u;
+  const [x0, x1] = [u.scales.x.min!, u.scales.x.max!];
+  const scale = u.scales[u.series[number].scale ?? "y"];
+  const log = scale.distr === 3;
+  const height = (v: number) => (log ? Math.log10(v) : v);
+  const [y0, y1] = [height(scale.min!), height(scale.max!)];
+  const [sx, sy] = [bbox.width / (x1 - x0), bbox.height / (y1 - y0)];
+  const bottom = bbox.top + bbox.height;
+  const px = (i: number) => bbox.left + (t[i] - x0) * sx;
+  const py = (i: number) => bottom - (height(y[i] as number) - y0) * sy;
+  // Of the column at hand, behind its first point.
+  let pixel = NaN;
+  let begin = 0;
+  let [count, breaks, least, most, end] = [0, 0, 0, 0, 0];
+  const points = [0, 0, 0, 0];
+  let pen = false;
+  const flush = () => {
+    if (count > few) {
+      const [a, b] = [Math.min(least, most), Math.max(least, most)];
+      if (Math.abs(py(a) - py(b)) > tall * devicePixelRatio) {
+        // A line of its own: one long line of thousands of sharp turns takes long to be drawn.
+        stroke.moveTo(pixel, py(a));
+        stroke.lineTo(pixel, py(b));
+        stroke.moveTo(px(end), py(end));
+        count = 0;
+      } else {
+        [points[0], points[1], points[2]] = [a, b, end];
+        count = 3;
+      }
+    }
+    for (let k = 0; k < count; ++k) stroke.lineTo(px(points[k]), py(points[k]));
+    count = 0;
+  };
+  for (let i = first; i <= last; ++i) {
+    const v = y[i];
+    if (v === undefined) continue;
+    const x = px(i);
+    if (v === null || !Number.isFinite(height(v))) {
+      // In a crowd of jumps the links are drawn as the band that they would be.
+      if (v === null && pen && Math.round(x) === pixel && ++breaks > crowded) continue;
+      flush();
+      pen = false;
+      continue;
+    }
+    const column = Math.round(x);
+    if (pen && column === pixel) {
+      if (count === 0) least = most = begin;
+      if (v < (y[least] as number)) least = i;
+      if (v > (y[most] as number)) most = i;
+      if (count < few) points[count] = i;
+      end = i;
+      ++count;
+      continue;
+    }
+    flush();
+    if (column !== pixel) breaks = 0;
+    pixel = column;
+    begin = i;
+    if (pen) stroke.lineTo(x, py(i));
+    else stroke.moveTo(x, py(i));
+    pen = true;
+  }
+  flush();
+  return { stroke, fill: null, clip: null, band: null, gaps: null, flags: 3 } as unknown as uPlot.Series.Paths;
+};
+
 export class SeriesPanel {
   private plot?: uPlot;
   private curves: Curve[] = [];
@@ -75,8 +157,18 @@ export class SeriesPanel {
   ) {
     this.curves = this.curvesOf(runs);
     this.build();
-    clock.onRange((from, to) => this.range(from, to));
-    clock.onTime((t) => this.cursor(t));
+    const sight = new Sight(host);
+    let moved = false; // the stretch of time, since it was drawn
+    const put = (range: boolean) => {
+      moved = moved || range;
+      sight.do(() => {
+        if (moved) this.range(clock.from, clock.to);
+        moved = false;
+        this.cursor(clock.now);
+      });
+    };
+    clock.onRange(() => put(true));
+    clock.onTime(() => put(false));
   }
 
   private curvesOf(runs: Run[]): Curve[] {
@@ -88,7 +180,7 @@ export class SeriesPanel {
         if (!made) return;
         out.push({
           ...made,
-          label: several ? `${label(run, name)}, ${run.name}` : label(run, name),
+          label: several ? `${label(run, name)}, ${runName(run, runs)}` : label(run, name),
           colour: several ? run_colour(r) : palette[n % palette.length],
           dash: several ? dashes[n % dashes.length] : [],
         });
@@ -134,14 +226,14 @@ export class SeriesPanel {
       height: 230,
       padding: [8, rightMargin, 0, 0],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 }, bind: this.mouse() },
-      scales: { x: { time: false, range: (_u, min, max) => [min, max] }, y: this.logarithmic ? { distr: 3 } : {} },
+      scales: { x: { time: false, range: (_u, min, max) => [min, max] }, y: this.logarithmic ? { distr: 3, range: () => this.decades() } : {} },
       axes: [
         { ...axis, values: (_u, splits) => splits.map((v) => short(v)) },
         { ...axis, size: axisWidth, values: (_u, splits) => splits.map((v) => (v === null ? "" : short(v, 4))) },
       ],
       series: [
         { label: "t", value },
-        ...this.curves.map((c) => ({ label: c.label, stroke: c.colour, width: 1.5, dash: c.dash, value, points: { show: false } })),
+        ...this.curves.map((c) => ({ label: c.label, stroke: c.colour, width: 1.5, dash: c.dash, value, points: { show: false }, paths: broken })),
       ],
       hooks: {
         draw: [(u) => this.drawLinks(u)],
@@ -162,6 +254,19 @@ export class SeriesPanel {
     };
     this.plot = new uPlot(options, this.data(), this.host);
     this.range(this.clock.from, this.clock.to);
+  }
+
+  private decades(): [number, number] {
+    const values: number[] = [];
+    this.curves.forEach((c, i) => {
+      if (this.plot && !this.plot.series[i + 1].show) return;
+      const step = Math.max(1, Math.floor(c.t.length / 4000));
+      for (let k = 0; k < c.t.length; k += step) {
+        const v = c.y[k];
+        if (typeof v === "number" && c.t[k] >= this.clock.from && c.t[k] <= this.clock.to) values.push(v);
+      }
+    });
+    return decades(values);
   }
 
   setLogarithmic(on: boolean): void {
@@ -204,13 +309,12 @@ export class SeriesPanel {
       ctx.strokeStyle = c.colour;
       ctx.globalAlpha = 0.6;
       ctx.beginPath();
-      let drawn = 0;
-      for (const link of c.links) {
-        if (link.t < this.clock.from || link.t > this.clock.to || drawn > 2000) continue;
+      // Links side by side would be a band, where the curve is one already.
+      const inView = c.links.filter((link) => link.t >= this.clock.from && link.t <= this.clock.to);
+      for (const link of inView.length * apart * devicePixelRatio > bbox.width ? [] : inView) {
         const x = Math.round(u.valToPos(link.t, "x", true));
         ctx.moveTo(x, u.valToPos(link.from, "y", true));
         ctx.lineTo(x, u.valToPos(link.to, "y", true));
-        ++drawn;
       }
       ctx.stroke();
     });

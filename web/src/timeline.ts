@@ -1,6 +1,6 @@
 // What happened, along the time: a lane of marks for every kind of event, a band for the status of every contact and joint.
 
-import { kindColour, statusColour, theme } from "./colours";
+import { kindColour, statusColour, statusWord, theme } from "./colours";
 import { Picture } from "./canvas";
 import type { Clock } from "./clock";
 import { lowerIndex, Phase, phases, Run, short, statusAt } from "./data";
@@ -16,6 +16,7 @@ export class Timeline {
   private bands: [string, Phase[]][] = [];
   private readonly times = new Map<string, { t: number[]; index: number[] }>();
   private readonly tip: HTMLElement;
+  private readonly key: HTMLElement;
 
   constructor(
     host: HTMLElement,
@@ -26,7 +27,9 @@ export class Timeline {
     this.picture = new Picture(host, "events and status of contacts along the time");
     this.tip = document.createElement("div");
     this.tip.className = "tip";
-    host.append(this.tip);
+    this.key = document.createElement("div");
+    this.key.className = "key";
+    host.append(this.tip, this.key);
     this.take();
     clock.onRange(() => this.draw());
     clock.onTime(() => this.draw());
@@ -54,6 +57,15 @@ export class Timeline {
     }
     this.kinds = [...this.times.keys()];
     this.bands = [...phases(this.run)].slice(0, this.most);
+    const seen = new Set(this.bands.flatMap(([, list]) => list.map((p) => p.status as string)));
+    this.key.replaceChildren();
+    for (const status of Object.keys(statusColour)) {
+      if (!seen.has(status)) continue;
+      const swatch = document.createElement("i");
+      swatch.style.background = statusColour[status];
+      if (status === "open") swatch.style.opacity = "0.25";
+      this.key.append(swatch, `${statusWord[status] ?? status} `);
+    }
   }
 
   private x(t: number): number {

@@ -1,7 +1,7 @@
 // What is shown of the present run of a live page. Pictures stay from run to run and get other numbers; those that are out of sight wait.
 
 import { Clock, steer } from "./clock";
-import { column, Run, short } from "./data";
+import { column, label, Run, short } from "./data";
 import { aboutTable, banner, numberTables, plotsOf, section } from "./parts";
 import { PhasePlot } from "./phase";
 import { Player } from "./player";
@@ -167,7 +167,7 @@ export class View {
     } else if (wanted.length > 0) {
       // Without a drawing the first phase portrait is the picture, with the moving point.
       const [x, y] = wanted.find((p) => p[0] !== "t") ?? [];
-      if (x && y) this.plane(stage, x, y, `${y} over ${x}`);
+      if (x && y) this.plane(stage, x, y, `${label(this.run, y)} over ${label(this.run, x)}`);
     }
     const bar = element("div", "bar player");
     stage.append(bar);
@@ -187,7 +187,7 @@ export class View {
     const where = section(this.root, "One over the other", "planes");
     const grid = element("div", "grid");
     where.append(grid);
-    for (const [x, y] of planes) this.plane(grid, x, y, `${y} over ${x}`);
+    for (const [x, y] of planes) this.plane(grid, x, y, `${label(this.run, y)} over ${label(this.run, x)}`);
     for (const r of this.run.reactions)
       this.plane(grid, r.tangent, r.normal, `reactions of ${r.contact}${r.mu === undefined ? "" : `, cone of friction ${short(r.mu)}`}`, r.mu === undefined ? undefined : { mu: r.mu, contact: r.contact });
   }

@@ -31,6 +31,7 @@ struct RunPlotOptions {
       std::numeric_limits<std::size_t>::max();  ///< from this run on: measurements, as points
   std::optional<double> width{};                ///< in pixels; absent: as Figure says
   std::vector<io::ColumnLabel> labels{};        ///< for axes; of other columns the name says it
+  bool named_by_columns = false;                ///< `plot-x-xdot` instead of `plot-1`
 };
 
 struct NamedFigure {
@@ -50,7 +51,7 @@ struct RunPlots {
   std::vector<RunShare> shares;       ///< by run
 };
 
-/// The figures that `plots` asks for, `plot-1`, `plot-2`, …; a column needs to be in one of the runs only. Without plots:
+/// The figures that `plots` asks for, `plot-1`, `plot-2`, … or by their columns; a column needs to be in one of the runs only. Without plots:
 /// every coordinate and velocity against t, the phase portrait of a single coordinate, and the output columns.
 [[nodiscard]] RunPlots plots_of_run(std::span<const io::RunData> runs,
                                     const std::vector<std::vector<std::string>>& plots,

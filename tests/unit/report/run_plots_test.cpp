@@ -299,13 +299,34 @@ TEST(RunPlots, TellWhatARunDoesNotHave) {
   EXPECT_EQ(plots.figures[1].figure.panels[0].marks.size(), 2U);
 }
 
+// Beside the run, the legend of several columns has the label and the unit of each.
+TEST(RunPlots, KeepLabelsAndUnitsWithSeveralRuns) {
+  const std::vector<RunData> runs = {ball("soft"), ball("hard")};
+  RunPlotOptions options;
+  options.labels = {{"y", "\\eta", "m"}};
+  const RunPlots plots = plots_of_run(runs, {{"t", "y", "y'"}}, options);
+  const Panel& panel = plots.figures[0].figure.panels[0];
+  ASSERT_EQ(panel.series.size(), 4U);
+  EXPECT_EQ(panel.series[0].label, "η [m] (soft)");
+  EXPECT_EQ(panel.series[3].label, "η̇ [m/s] (hard)");
+}
+
+TEST(RunPlots, HaveNamesOfTheirColumnsWhereTheseAreChosen) {
+  const RunData run = ball();
+  RunPlotOptions options;
+  options.named_by_columns = true;
+  EXPECT_EQ(
+      names(plots_of_run({&run, 1}, {{"y", "y'"}, {"t", "N"}, {"y", "y'"}, {"t", "mode(floor)"}}, options)),
+      (std::vector<std::string>{"plot-y-ydot", "plot-t-N", "plot-y-ydot-2", "plot-t-mode-floor"}));
+}
+
 TEST(RunPlots, SayWhatCannotBeDrawn) {
   const RunData run = ball();
   const RunPlots plots =
       plots_of_run({&run, 1}, {{"t", "nothing"}, {"nowhere", "y"}, {"t"}, {"mode(floor)", "y"}, {"t", "y"}});
   EXPECT_EQ(names(plots), std::vector<std::string>{"plot-5"});
   ASSERT_EQ(plots.problems.size(), 4U);
-  EXPECT_EQ(plots.problems[0], "there is no column 'nothing'");
+  EXPECT_EQ(plots.problems[0], "there is no column 'nothing'; there are: t, y, y', mode(floor), N");
   EXPECT_TRUE(plots_of_run({}, {}).figures.empty());
 }
 
