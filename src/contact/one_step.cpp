@@ -216,9 +216,11 @@ void find_units(const OneStepProblem& p, StepMemory& m, bool all) {
   find_sizes(p, m, all);
 }
 
-void scale(const OneStepProblem& p, StepMemory& m) {
+void scale(const OneStepProblem& p, StepMemory& m, StepUnits units) {
+  double largest = 0;
+  for (int k = 0; k < m.n; ++k) largest = std::max(largest, m.size[k]);
   for (int k = 0; k < m.n; ++k) {
-    const double unit = power_of_two(m.size[k]);
+    const double unit = power_of_two(units == StepUnits::one ? largest : m.size[k]);
     m.impulse_unit[k] = m.s[k] * unit;
     m.velocity_unit[k] = unit / m.s[k];
     m.q[k] = p.q[k] * m.s[k] / unit;
@@ -470,8 +472,8 @@ void OneStepWorkspace::Memory::resize(int rows, int block_count, std::size_t ent
   grow(value, entries);
   grow(values, nonzeros);
   grow(feeds, feed_count);
-  for (std::vector<double>* v : {&q, &s, &size, &impulse_unit, &velocity_unit, &velocity_size, &x, &best, &u,
-                                 &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
+  for (std::vector<double>* v : {&q, &s, &size, &kept, &impulse_unit, &velocity_unit, &velocity_size, &x,
+                                 &best, &u, &trial, &trial_u, &error, &step, &center, &impulse, &velocity})
     grow(*v, r);
   for (std::vector<int>* v : {&pivot, &place, &last_row, &row_end}) grow(*v, r);
   if (rows > kProvided) return;
@@ -509,14 +511,14 @@ void number_rows(StepMemory& m) {
   }
 }
 
-bool prepare_one_step(const OneStepProblem& p, StepMemory& m, bool all) {
+bool prepare_one_step(const OneStepProblem& p, StepMemory& m, StepUnits units) {
   if (!lay_out(p, m)) return false;
   if (!copy_matrix(p, m)) return false;
   for (int k = 0; k < m.n; ++k) {
     if (!std::isfinite(p.q[k])) return false;
   }
-  find_units(p, m, all);
-  scale(p, m);
+  find_units(p, m, units != StepUnits::near);
+  scale(p, m, units);
   scale_limits(p, m);
   number_rows(m);
   for (int k = 0; k < m.n; ++k) {
@@ -604,7 +606,7 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   StepMemory& m = workspace.memory();
   provide(problem, m);
   OneStepResult result;
-  if (!prepare_one_step(problem, m, false)) {
+  if (!prepare_one_step(problem, m, StepUnits::near)) {
     const auto n = static_cast<std::size_t>(problem.rows());
     std::fill_n(m.impulse.begin(), n, 0.0);
     std::copy_n(problem.q, n, m.velocity.begin());
@@ -658,7 +660,7 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
     return result.residual_of_q > options.tolerance;
   };
   if (m.any_far && reached()) {
-    (void)prepare_one_step(problem, m, true);
+    (void)prepare_one_step(problem, m, StepUnits::all);
     m.best_residual = kInfinity;
     residual = judge(m);
     proved = false;
@@ -679,6 +681,18 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
     const double before = result.residual_of_q;
     search_from(nullptr);
     if (result.residual_of_q > before) search_from(problem.guess);
+  }
+  // Where W is singular the loop around Newton's method may get on better in one unit for all; the answer is judged as before.
+  if (result.residual_of_q > options.tolerance && !proved) {
+    const double before = result.residual_of_q;
+    std::copy_n(m.impulse.begin(), m.n, m.kept.begin());
+    (void)prepare_one_step(problem, m, StepUnits::one);
+    search_from(problem.guess);
+    if (result.residual_of_q > before) {
+      for (int k = 0; k < m.n; ++k) m.best[k] = m.kept[k] / m.impulse_unit[k];
+      publish(problem, m, result);
+      proved = false;
+    }
   }
   if (result.residual_of_q <= options.tolerance)
     result.status = OneStepStatus::solved;

@@ -5,6 +5,7 @@
 // exact. A contact out of reach has a q of 16. W is kept by blocks, with the blocks that are zero left out.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct OneStepWorkspace::Memory {
   std::vector<double> size;                         // Q
   std::vector<double> impulse_unit, velocity_unit;  // s Q and Q / s, as powers of two
   std::vector<double> velocity_size;                // Q / s
+  std::vector<double> kept;                         // impulses of an answer, while a better one is sought
   bool any_far = false;                             // q of some contact is not its own
 
   std::vector<double> x;     // r̂, the point the methods work on
@@ -76,8 +78,11 @@ struct OneStepWorkspace::Memory {
 
 using StepMemory = OneStepWorkspace::Memory;
 
-/// Fills the scaled problem and x from the guess. `all`: no contact is out of reach. False: numbers that are not finite, or negative coefficients.
-[[nodiscard]] bool prepare_one_step(const OneStepProblem& problem, StepMemory& memory, bool all);
+/// Units of the scaled problem: the sizes of rows; the same, with no contact out of reach; the largest of these for all rows.
+enum class StepUnits : std::uint8_t { near, all, one };
+
+/// Fills the scaled problem and x from the guess. False: numbers that are not finite, or negative coefficients.
+[[nodiscard]] bool prepare_one_step(const OneStepProblem& problem, StepMemory& memory, StepUnits units);
 
 /// û = Ŵ x + q̂.
 void scaled_velocity(const StepMemory& memory, const double* x, double* u);

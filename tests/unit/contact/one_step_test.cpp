@@ -617,21 +617,22 @@ TEST(OneStep, RowsAreSolvedAsIfTheyWereAlone) {
   }
 }
 
-// A contact that is open by much more than the first estimate of what may close it is closed all the same where that is what comes out.
+// Two contacts that clamp a body hold it with ten thousand times what presses it, and that closes a third one, which seemed out of reach.
 TEST(OneStep, AContactThatSeemedOutOfReachIsReached) {
   OneStepWorkspace workspace;
   Case c;
-  c.blocks = {contact(0, 0), contact(0, 0)};
-  c.W.resize(2, 2);
-  c.q = Vector(2);
-  // Nearly the same row with the other sign: the first one is pushed by 1000 and the second one meets the wall.
-  c.W << 1e-6, -1, -1, 1.1e6;
-  c.q << -1, 1e5;
+  c.blocks = {contact(0, 0), contact(0, 0), contact(0, 0)};
+  c.W.resize(3, 3);
+  c.W << 1, -0.9999, -0.01, -0.9999, 1, 0, -0.01, 0, 1;
+  c.q = Vector(3);
+  c.q << -1, -1, 50;
   const OneStepResult result = solve_one_step(c.problem(), {}, workspace);
   ASSERT_TRUE(result.ok());
-  const double r = (1e6 * 1.1e6 - 1e5 * 1e6) / (1.1e6 - 1e6);
-  EXPECT_NEAR(result.impulse[0], r, 1e-6 * r);
-  EXPECT_NEAR(result.impulse[1], (r - 1e5) / 1.1e6, 1e-6 * r);
+  // All three are closed: W r = -q.
+  const double first = (1 + 0.9999 - 0.01 * 50) / (1 - 0.9999 * 0.9999 - 1e-4);
+  EXPECT_NEAR(result.impulse[0], first, 1e-6 * first);
+  EXPECT_NEAR(result.impulse[1], 1 + 0.9999 * first, 1e-6 * first);
+  EXPECT_NEAR(result.impulse[2], 0.01 * first - 50, 1e-6 * first);
   EXPECT_LT(violation(c, result.impulse), 1e-9);
 }
 
