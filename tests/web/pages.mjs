@@ -113,6 +113,10 @@ async function severalRuns() {
   check("legends have the titles of the variants", legend.includes("drop from 9 cm") && legend.includes("drop from 5 mm"), legend);
   check("both directions of slip stand beside their colours", /slip \+.*slip −/.test(await page.textContent(".timeline .key")));
   await context.close();
+  const phone = await open("both.html", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth);
+  check("nothing of two runs sticks out on a phone", wide <= 392, String(wide));
+  await phone.context.close();
 }
 
 /** The bird and its sleeve move, not the pole alone. */

@@ -1,4 +1,5 @@
-// Several runs beside one another, as a table: how they ended, their last values and extremes, events, loads of contacts, and the parameters in which they differ.
+// Several runs beside one another, as a table: how they ended, the parameters in which they differ, their last values and extremes, events, loads
+// of contacts.
 
 import { label, Run, short } from "./data";
 import { runName } from "./parts";

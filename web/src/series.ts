@@ -96,8 +96,9 @@ const broken: uPlot.Series.PathBuilder = (u, number, first, last) => {
   const flush = () => {
     if (count > few) {
       const [a, b] = [Math.min(least, most), Math.max(least, most)];
-      if (Math.abs(py(a) - py(b)) > tall * devicePixelRatio) {
-        // A line of its own: one long line of thousands of sharp turns takes long to be drawn.
+      const [all, way] = [Math.abs(py(a) - py(b)), Math.abs(py(begin) - py(end))];
+      if (all > tall * devicePixelRatio && way < 0.5 * all) {
+        // Up and down: a line of its own, as one long line of thousands of sharp turns takes long to be drawn.
         stroke.moveTo(pixel, py(a));
         stroke.lineTo(pixel, py(b));
         stroke.moveTo(px(end), py(end));

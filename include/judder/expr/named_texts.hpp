@@ -1,5 +1,5 @@
-// Formulas as texts in which some variables have another look than their names give them: the label that the author of a model wrote, or the letter that a
-// law has for the speed of its slip.
+// Formulas as texts in which some variables have another look than their names give them: the label that the author of a model
+// wrote, or the letter that a law has for the speed of its slip.
 #pragma once
 
 #include <cstddef>
