@@ -59,6 +59,7 @@ class DiagramRun {
       more_ = request_.keep < kEnough ? std::min(request_.skip, kEnough - request_.keep) : 0;
       taker_.emplace(system, request_.section, request_.skip - more_, request_.keep + more_);
       forcing_ = analysis::forcing_period(system);
+      turns_ = analysis::turns(system);
       const auto n = static_cast<std::size_t>(system.layout().coordinates);
       drifts_.assign(static_cast<std::size_t>(system.layout().integrated()), false);
       for (std::size_t i = 0; i < system.cyclic().size(); ++i)
@@ -89,12 +90,13 @@ class DiagramRun {
                      : std::string(name(result.status.reason)) +
                            (result.status.ok() ? ", only " + std::to_string(taker_->met()) + " section points"
                                                : ": " + result.status.message);
-    out.period = kNone;
     // What steps leave of one motion may be apart by a thousand times their tolerance.
     constexpr double kErrors = 1e3, kLeast = 1e-8;
-    out.period_points = analysis::points_per_period(
-        out.points, taker_->width(), drifts_, static_cast<std::size_t>(system.layout().coordinates),
-        std::max(kLeast, kErrors * options.tolerance), taker_->reach());
+    if (out.ok) {  // a motion that has failed has no period, whatever it looked like
+      out.period_points = analysis::points_per_period(
+          out.points, taker_->width(), drifts_, static_cast<std::size_t>(system.layout().coordinates),
+          std::max(kLeast, kErrors * options.tolerance), taker_->reach(), turns_);
+    }
     if (out.period_points > 0) {
       const std::size_t last = taker_->count() - 1, first = last - out.period_points;
       out.period = out.points[last * taker_->width()] - out.points[first * taker_->width()];
@@ -116,6 +118,7 @@ class DiagramRun {
   std::optional<double> forcing_;
   std::size_t more_ = 0;      ///< points before those that are kept
   std::vector<bool> drifts_;  ///< by component of the state
+  std::vector<double> turns_;
 };
 
 /// Record: points, then how many there are, points per period, period, whether it went well, and the period of the forces; the word and the status as text.

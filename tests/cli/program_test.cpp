@@ -547,6 +547,10 @@ TEST_F(Program, ManyRunsRefuseWhatTheyCannotCollect) {
     EXPECT_NE(refused.err.find("tells nothing of what happens between its steps"), std::string::npos)
         << refused.err;
   }
+  const Outcome carried =
+      run("bifurcation " + ball + " e=0.5:0.9:2 --section impact:ground --carry up --resume -o t.csv");
+  EXPECT_EQ(carried.code, 2) << carried.err;
+  EXPECT_NE(carried.err.find("leave out --resume"), std::string::npos) << carried.err;
   const Outcome nowhere =
       run("bifurcation " + ball + " e=0.5:0.9:2 --section impact:flor --skip 1 --keep 2 -o t.csv");
   EXPECT_EQ(nowhere.code, 2) << nowhere.err;
