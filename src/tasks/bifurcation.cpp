@@ -45,6 +45,9 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kPointsMark = ",point,t,";
 constexpr std::string_view kWordsMark = ",points per period,period,events,status";
 
+/// An end of the runs was asked for, beside that of the model.
+bool ends_itself(const ManyRequest& request) { return request.until || !request.model.until.empty(); }
+
 /// Takes the section points of a run with the values that a Runner stands at.
 class DiagramRun {
  public:
@@ -68,7 +71,7 @@ class DiagramRun {
     engines::EngineOptions options = member_options(request_.many, runner_.options());
     const double forcing = out.forcing_period = forcing_.value_or(0);
     const auto wanted = static_cast<double>(request_.skip + request_.keep);
-    if (!request_.many.until && forcing > 0) {
+    if (!ends_itself(request_.many) && forcing > 0) {
       // Long enough for a section that is met once in ten periods; strobes know their end.
       constexpr double kPatience = 10;
       options.until = options.from + (request_.section.strobe ? wanted : kPatience * wanted) * forcing;
@@ -460,7 +463,7 @@ DiagramReport bifurcation(const DiagramRequest& request) {
     return report;
   }
   const engines::EngineOptions options = member_options(request.many, runs.model.compiled.run);
-  const bool endless = !request.many.until && report.forcing_period > 0;
+  const bool endless = !ends_itself(request.many) && report.forcing_period > 0;
   if (runs.problem = endless ? std::string() : engines::options_problem(options); !runs.problem.empty())
     return report;
   const bool made = request.carry == Carry::no ? make_all(request, ensemble, report)

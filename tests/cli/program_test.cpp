@@ -528,6 +528,17 @@ TEST_F(Program, PlotDrawsChosenColumnsOverAStretchOfTime) {
   EXPECT_NE(run("plot p --from 5").err.find("no rows in that stretch of time"), std::string::npos);
 }
 
+TEST_F(Program, AnEndMayBeAnExpressionOfParameters) {
+  const Outcome good = run("run '" + press_ + "' --until '2*l + 0.1' --set l=0.05 -o out");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_NE((good.out + good.err).find("done at t = 0.2"), std::string::npos) << good.out << good.err;
+  const Outcome unknown = run("run '" + press_ + "' --until '2*lenth' -o out2");
+  EXPECT_EQ(unknown.code, 2) << unknown.err;
+  EXPECT_NE(unknown.err.find("--until 2*lenth: unknown name 'lenth'"), std::string::npos) << unknown.err;
+  const Outcome early = run("run '" + press_ + "' --until '-l' -o out3");
+  EXPECT_EQ(early.code, 2) << early.err;
+}
+
 // What cannot be collected is refused before the first member, and so is a section at a place that there is not.
 TEST_F(Program, ManyRunsRefuseWhatTheyCannotCollect) {
   const std::string ball = "'" + gallery_ + "bouncing-ball/model.toml'";

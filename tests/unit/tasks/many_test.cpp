@@ -452,6 +452,24 @@ TEST_F(Many, APartThatIsDoneSaysSo) {
   EXPECT_NE(again.files.message.find("has not ended"), std::string::npos) << again.files.message;
 }
 
+TEST_F(Many, AnEndMayBeAnExpressionOfWhatIsSwept) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"H", {0.5, 1, 1.5}}}),
+                      .collect = "end(h)",
+                      .after = -INFINITY,
+                      .output = folder_ / "ends.csv"};
+  request.many.model.until = "0.1*H";  // before the first impact: h − g t²/2
+  const RunsReport report = sweep_runs(request);
+  ASSERT_EQ(report.stage, RunsStage::ended) << report.problem << report.files.text();
+  const auto rows = table(request.output);
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double h = std::stod(rows[i][3]), t = 0.1 * h;
+    EXPECT_NEAR(std::stod(rows[i][2]), t, 1e-15);
+    EXPECT_NEAR(std::stod(rows[i][4]), h - 9.81 * t * t / 2, 1e-9);
+  }
+}
+
 // It would be seen at the end of a long sweep otherwise.
 TEST_F(Many, AnArchiveThatWouldBeTooLargeIsRefusedBeforeAnythingRuns) {
   RunsRequest request{.many = of("bouncing-ball"),
