@@ -529,13 +529,13 @@ TEST_F(Program, PlotDrawsChosenColumnsOverAStretchOfTime) {
 }
 
 TEST_F(Program, AnEndMayBeAnExpressionOfParameters) {
-  const Outcome good = run("run '" + press_ + "' --until '2*l + 0.1' --set l=0.05 -o out");
+  const Outcome good = run("run '" + press_ + "' --until '2*l + 0.1' --set l=0.05 -o ended");
   EXPECT_EQ(good.code, 0) << good.err;
   EXPECT_NE((good.out + good.err).find("done at t = 0.2"), std::string::npos) << good.out << good.err;
-  const Outcome unknown = run("run '" + press_ + "' --until '2*lenth' -o out2");
+  const Outcome unknown = run("run '" + press_ + "' --until '2*lenth' -o other");
   EXPECT_EQ(unknown.code, 2) << unknown.err;
   EXPECT_NE(unknown.err.find("--until 2*lenth: unknown name 'lenth'"), std::string::npos) << unknown.err;
-  const Outcome early = run("run '" + press_ + "' --until '-l' -o out3");
+  const Outcome early = run("run '" + press_ + "' --until '-l' -o third");
   EXPECT_EQ(early.code, 2) << early.err;
 }
 
