@@ -2,6 +2,7 @@
 //
 // With recording: every event, and the two rows at each instant with events, into memory. Without: nothing is kept. Sample rows are left out
 // (two per run, its ends), since their cost is that of the samples, not of the events.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -15,9 +16,7 @@ namespace {
 using namespace judder;
 using namespace judder::bench;
 
-constexpr int kRuns = 10000;
-
-int measure(const std::string& title, Model model) {
+int measure(const std::string& title, Model model, int runs) {
   model.options.samples = 2;
   model.options.every = 0;
   engines::ExactEngine engine(model.system);
@@ -32,11 +31,11 @@ int measure(const std::string& title, Model model) {
       return EXIT_FAILURE;
     }
     const double begin = processor_seconds();
-    for (int run = 0; run < kRuns; ++run) {
+    for (int run = 0; run < runs; ++run) {
       memory.clear();
       keep(engine.run(model.options, sink).events);
     }
-    const double seconds = (processor_seconds() - begin) / kRuns;
+    const double seconds = (processor_seconds() - begin) / runs;
     const double events = static_cast<double>(first.events);
     const double goal = recording ? 1e6 : 2e6;
     char text[160];
@@ -51,8 +50,11 @@ int measure(const std::string& title, Model model) {
 
 }  // namespace
 
-int main() {
-  const int press = measure("exact, press, per event", gallery_model("press"));
-  const int klarbring = measure("exact, klarbring T07a, per event", gallery_model("klarbring", {"T07a"}));
+/// Fewer runs serve a profile by counted instructions.
+int main(int count, char** words) {
+  const int runs = count > 1 ? std::max(1, std::atoi(words[1])) : 10000;
+  const int press = measure("exact, press, per event", gallery_model("press"), runs);
+  const int klarbring =
+      measure("exact, klarbring T07a, per event", gallery_model("klarbring", {"T07a"}), runs);
   return press != EXIT_SUCCESS || klarbring != EXIT_SUCCESS ? EXIT_FAILURE : EXIT_SUCCESS;
 }

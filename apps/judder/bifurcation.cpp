@@ -60,11 +60,16 @@ int run_bifurcation(const Arguments& arguments) {
                                     : tasks::Carry::no;
   if (!carry.empty() && request.carry == tasks::Carry::no)
     return usage_error("--carry is up, down or both, not '" + carry + "'");
+  if (request.carry != tasks::Carry::no && request.many.resume)
+    return usage_error(
+        "--carry cannot be taken up, each value starts where the one before has ended: leave out --resume");
   if (!arguments.has("--output"))
     return usage_error("a diagram needs the name of its table", "-o diagram.csv");
   request.output = arguments.text("--output");
   std::unique_ptr<tasks::Machines> machines;
   if (!join_processes(machines)) return kUsage;
+  if (machines != nullptr && request.carry != tasks::Carry::no)
+    return usage_error("--carry works in one process");
   request.many.machines = machines.get();
   show_progress_of(request.many, request.axis.values.size());
 

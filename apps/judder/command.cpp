@@ -99,6 +99,15 @@ bool read_number(const Arguments& arguments, const std::string& option, std::opt
   return target.has_value();
 }
 
+bool read_until(const Arguments& arguments, std::optional<double>& number, io::ModelRequest& model) {
+  std::string why;
+  if (!arguments.has("--until") || io::read_value(arguments.text("--until"), &why) ||
+      why.find("unknown name") == std::string::npos)
+    return read_number(arguments, "--until", number);
+  model.until = arguments.text("--until");
+  return true;
+}
+
 bool means_something(const Arguments& arguments, const std::vector<std::string>& options,
                      const std::string& needed) {
   if (arguments.has(needed)) return true;

@@ -100,6 +100,9 @@ int report(const io::LoadedModel& loaded, bool notes = false);
 /// The number of an option (io::read_value: an expression will do), nothing if it is not given. False after a usage error, which has been printed.
 [[nodiscard]] bool read_number(const Arguments& arguments, const std::string& option,
                                std::optional<double>& target);
+/// The end of a run: a number, or an expression of parameters that the model is told. False after a usage error.
+[[nodiscard]] bool read_until(const Arguments& arguments, std::optional<double>& number,
+                              io::ModelRequest& model);
 /// False after a usage error: one of `options` is given, and `needed`, without which it says nothing, is not.
 [[nodiscard]] bool means_something(const Arguments& arguments, const std::vector<std::string>& options,
                                    const std::string& needed);

@@ -48,7 +48,7 @@ int run_compare(const Arguments& arguments) {
   if (!read_numbers(arguments, "--tolerances", 1e-14, 1e-2, request.options.tolerances) ||
       !read_numbers(arguments, "--steps", 1e-300, 1e300, request.options.steps))
     return kUsage;
-  if (!read_number(arguments, "--until", request.until)) return kUsage;
+  if (!read_until(arguments, request.until, request.model)) return kUsage;
 
   // Asked before the work is done.
   const bool figure = arguments.text("--output").ends_with(".svg");

@@ -135,7 +135,7 @@ std::optional<tasks::ManyRequest> many_request(const Arguments& arguments) {
   long threads = 0;
   constexpr long kMostThreads = 4096;
   if (!read_number(arguments, "--tolerance", request.tolerance) ||
-      !read_number(arguments, "--until", request.until) ||
+      !read_until(arguments, request.until, request.model) ||
       !read_count(arguments, "--threads", 1, kMostThreads, threads))
     return std::nullopt;
   request.threads = static_cast<int>(threads);

@@ -7,9 +7,11 @@ namespace judder::app {
 namespace {
 
 std::vector<Option> with_table(std::vector<Option> more) {
-  std::vector<Option> out = many_options(
-      {{.name = "--until", .value = "T", .doc = "end time of each run; may be an expression: 2*pi"},
-       {.name = "--resume", .value = "", .doc = "go on with what was interrupted or killed"}});
+  std::vector<Option> out =
+      many_options({{.name = "--until",
+                     .value = "T",
+                     .doc = "end time of each run; may be an expression, also of parameters: 20*pi/om"},
+                    {.name = "--resume", .value = "", .doc = "go on with what was interrupted or killed"}});
   out.insert(out.end(), more.begin(), more.end());
   return out;
 }

@@ -188,7 +188,7 @@ int run_run(const Arguments& arguments) {
                        "there are: moreau, newton, poisson, stronge");
   request.reference = io::reference_beside(request.model.file);
   if (!read_number(arguments, "--tolerance", request.tolerance) ||
-      !read_number(arguments, "--step", request.step) || !read_number(arguments, "--until", request.until))
+      !read_number(arguments, "--step", request.step) || !read_until(arguments, request.until, request.model))
     return kUsage;
   if (arguments.has("--watch") &&
       (arguments.has("--json") || arguments.has("--resume") || arguments.has("--estimate")))

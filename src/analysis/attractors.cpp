@@ -48,8 +48,9 @@ std::string word_of(const std::vector<std::string>& events) {
 /// Ends a run whose motion has left the bound.
 class Fence final : public engines::Observer {
  public:
-  Fence(const model::System& system, double bound, std::atomic<bool>& stop)
+  Fence(const model::System& system, const std::vector<double>& turns, double bound, std::atomic<bool>& stop)
       : system_(system),
+        turns_(turns),
         bound_(bound),
         stop_(stop),
         least_(static_cast<std::size_t>(system.layout().integrated()),
@@ -64,10 +65,9 @@ class Fence final : public engines::Observer {
       most_[i] = std::max(most_[i], value);
     }
     for (int i = 0; i < layout.integrated(); ++i) {
-      // A way that nothing depends on may become long.
-      if (system_.cyclic().size() > static_cast<std::size_t>(i) && i < layout.coordinates &&
-          system_.cyclic()[static_cast<std::size_t>(i)])
-        continue;
+      // A way that nothing depends on, or that is one of turns, may become long.
+      const auto k = static_cast<std::size_t>(i);
+      if (i < layout.coordinates && (system_.cyclic()[k] || turns_[k] > 0)) continue;
       if (std::abs(told.in[static_cast<std::size_t>(layout.q() + i)]) <= bound_) continue;
       left_ = true;
       stop_ = true;
@@ -86,6 +86,7 @@ class Fence final : public engines::Observer {
 
  private:
   const model::System& system_;
+  const std::vector<double>& turns_;
   double bound_;
   std::atomic<bool>& stop_;
   std::vector<double> least_, most_;
@@ -161,12 +162,12 @@ MotionEnd MotionEnd::get(std::span<const double> numbers, std::string_view event
 }
 
 EndFinder::EndFinder(const model::System& system, double forcing_period, double bound)
-    : system_(system), approach_(system), forcing_(forcing_period), bound_(bound) {}
+    : system_(system), approach_(system), turns_(turns(system)), forcing_(forcing_period), bound_(bound) {}
 
 bool EndFinder::find(std::string_view engine, engines::EngineOptions options, const std::atomic<bool>* cancel,
                      MotionEnd& out) {
   std::atomic<bool> stop{false};
-  Fence fence(system_, bound_, stop);
+  Fence fence(system_, turns_, bound_, stop);
   Stopper nobody(cancel, stop);
   options.cancel = &stop;
   options.abandon = cancel;
@@ -175,7 +176,8 @@ bool EndFinder::find(std::string_view engine, engines::EngineOptions options, co
   constexpr long kRows = 65;
   if (forcing_ == 0) options.samples = std::max(options.samples, kRows);
   std::optional<PeriodicMotion> found;
-  const engines::EngineResult result = run_until_periodic(system_, engine, options, forcing_, nobody, found);
+  const engines::EngineResult result =
+      run_until_periodic(system_, engine, options, forcing_, nobody, found, {.turns = &turns_});
   if (cancel != nullptr && *cancel) return false;
   out = {};
   const auto n = static_cast<std::size_t>(system_.layout().integrated());

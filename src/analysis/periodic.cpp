@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "core/elementary.hpp"
 #include "judder/core/number.hpp"
+#include "judder/expr/through.hpp"
 
 namespace judder::analysis {
 namespace {
@@ -15,7 +17,7 @@ using engines::EventKind;
 using engines::RowKind;
 
 constexpr std::string_view kPrefix = "judder_section_";
-constexpr std::size_t kMostSections = 8;
+constexpr std::size_t kMostSections = 8, kMostAngles = 4;
 constexpr std::size_t kWords = 8;  ///< numbers of simulate::mode_word
 constexpr std::size_t kMostKinds = 256;
 constexpr std::uint64_t kStrobeKey = 1, kSampleKey = 2;
@@ -38,80 +40,7 @@ std::uint64_t hash_of(const engines::Event& event) {
   return mixed(hash, static_cast<std::uint64_t>(event.words[1]));
 }
 
-/// Smallest whole a ≤ limit with a·p/q whole to 1e-9 relative; 0: none. By the convergents of p/q.
-long multiplier(double p, double q, long limit) {
-  double x = p / q;
-  long h0 = 0, h1 = 1, k0 = 1, k1 = 0;  // convergents h/k of p/q: k p = h q
-  for (int i = 0; i < 40; ++i) {
-    const double whole = std::floor(x);
-    if (!(whole < 1e9)) return 0;
-    const long a = static_cast<long>(whole);
-    const long h = a * h1 + h0, k = a * k1 + k0;
-    if (k > limit || h > 1000000000L) return 0;
-    if (h > 0 && std::abs(static_cast<double>(k) * p - static_cast<double>(h) * q) <=
-                     1e-9 * static_cast<double>(h) * q)
-      return k;
-    h0 = h1;
-    h1 = h;
-    k0 = k1;
-    k1 = k;
-    if (x - whole < 1e-12) return 0;
-    x = 1 / (x - whole);
-  }
-  return 0;
-}
-
-/// Everything of the motion that may depend on t, at the state in `work`.
-void time_values(const model::System& system, model::Workspace& work, double t, std::vector<double>& out) {
-  out.clear();
-  work.in[0] = t;
-  system.sides_by_value(work.in, work);
-  static_cast<void>(system.motion(work));
-  out.insert(out.end(), work.force.begin(), work.force.end());
-  out.insert(out.end(), work.rate.begin(), work.rate.end());
-  for (int r = 0; r < system.layout().relations; ++r) {
-    const model::RelationRows& rows = system.rows(work, r);
-    const model::Relation& relation = system.relations()[static_cast<std::size_t>(r)];
-    out.insert(out.end(), {rows.gap, rows.gap_rate, rows.base});
-    out.insert(out.end(), rows.w.values().begin(), rows.w.values().end());
-    for (int j = 0; j < relation.tangents; ++j)
-      out.insert(out.end(), {rows.tangent[j].drive, rows.tangent[j].mu, rows.tangent[j].mu_static});
-  }
-}
-
 }  // namespace
-
-std::optional<double> forcing_period(const model::System& system) {
-  if (system.autonomous()) return 0.0;
-  if (system.periods().empty()) return std::nullopt;
-  double period = system.periods().front();
-  for (const double other : system.periods()) {
-    const long times = multiplier(period, other, 1000);
-    if (times == 0) return std::nullopt;
-    period *= static_cast<double>(times);
-  }
-  model::Workspace work(system);
-  std::vector<double> now, later;
-  const double from = system.start()[0];
-  for (int i = 0; i < 64; ++i) {
-    const double t = from + period * std::fmod(0.6180339887498949 * (i + 1), 1.0);
-    time_values(system, work, t, now);
-    time_values(system, work, t + period, later);
-    for (std::size_t k = 0; k < now.size(); ++k) {
-      if (!(std::abs(now[k] - later[k]) <= 1e-7 * std::max({std::abs(now[k]), std::abs(later[k]), 1e-300}))) {
-        // Values near zero of something large elsewhere: compared with its size over the period.
-        double size = 0;
-        for (int j = 0; j < 16; ++j) {
-          std::vector<double> other;
-          time_values(system, work, from + period * j / 16, other);
-          size = std::max(size, std::abs(other[k]));
-        }
-        if (!(std::abs(now[k] - later[k]) <= 1e-7 * size)) return std::nullopt;
-      }
-    }
-  }
-  return period;
-}
 
 model::Spec with_sections(const model::Spec& spec, const model::System& system, double forcing_period) {
   model::Spec out = spec;
@@ -134,6 +63,17 @@ model::Spec with_sections(const model::Spec& spec, const model::System& system, 
       return system.graph().switches()[id].kind == expr::SwitchKind::jump;
     });
     if (name.find('.') == std::string::npos && !jumps) add(name + "'");
+  }
+  // What only turns has no extreme: an angle is met once in each turn. Where the turn is one of floor or mod, that switch is met already.
+  if (system.linear().linear()) return out;
+  const std::vector<double> turn = turns(system);
+  std::size_t angles = 0;
+  for (std::size_t i = 0; i < turn.size() && angles < kMostAngles; ++i) {
+    if (turn[i] == 0) continue;
+    ++angles;
+    const double at = system.start()[static_cast<std::size_t>(system.layout().q()) + i] + kPhase * turn[i];
+    add("sin(" + to_text(2 * std::numbers::pi / turn[i]) + "*(" + system.coordinate_names()[i] + " - (" +
+        to_text(at) + ")))");
   }
   return out;
 }
@@ -203,6 +143,9 @@ PeriodMonitor::PeriodMonitor(const model::System& system, const engines::EngineO
     const std::string& name = system.watches()[k].name;
     hidden_.push_back(name.compare(0, kPrefix.size(), kPrefix) == 0);
   }
+  turn_ = periodic.turns != nullptr ? *periodic.turns : turns(system);
+  turn_.resize(static_cast<std::size_t>(system.layout().integrated()), 0.0);
+  for (std::size_t k = 0; k < system.switches().size(); ++k) counts_.push_back(counts_turns(k));
   const auto size = static_cast<std::size_t>(system.layout().integrated());
   least_.assign(size, std::numeric_limits<double>::infinity());
   most_.assign(size, -std::numeric_limits<double>::infinity());
@@ -290,12 +233,24 @@ void PeriodMonitor::Steps::event(const engines::Event& event) {
   if (next_ != nullptr) next_->event(event);
 }
 
-/// The mode without the numbers of floor and mod of time, which count the periods.
+/// A floor or mod whose number counts periods or turns and says nothing else.
+bool PeriodMonitor::counts_turns(std::size_t k) const {
+  const model::SwitchInfo& info = system_.switches()[k];
+  if (!info.whole || info.time_only) return info.whole;
+  const std::vector<expr::Variable> reads =
+      expr::variables_through(system_.graph(), std::array{system_.symbols().surface[k]});
+  const std::vector<expr::Variable>& q = system_.symbols().q;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    if (turn_[i] > 0 && std::binary_search(reads.begin(), reads.end(), q[i])) return true;
+  }
+  return false;
+}
+
+/// The mode without the numbers of floor and mod that count periods or turns.
 std::uint64_t PeriodMonitor::mode_of(const engines::Mode& mode) {
   repeated_ = mode;
   for (std::size_t k = 0; k < repeated_.side.size(); ++k) {
-    const model::SwitchInfo& info = system_.switches()[k];
-    if (info.whole && info.time_only) repeated_.side[k] = 0;
+    if (counts_[k]) repeated_.side[k] = 0;
   }
   return repeated_.key();
 }
@@ -378,7 +333,10 @@ void PeriodMonitor::event(const engines::Event& event, std::span<const double> s
     motion_.events_cut = true;
     return;
   }
-  const std::string detail = engines::detail(system_, event);
+  const auto place = static_cast<std::size_t>(event.place);
+  const bool turn =
+      event.kind == EventKind::switch_side && counts_[place] && !system_.switches()[place].time_only;
+  const std::string detail = turn ? std::string() : engines::detail(system_, event);
   motion_.events.push_back(std::string(engines::name(event.kind)) + " " + engines::where(system_, event) +
                            (detail.empty() ? "" : " " + detail));
 }
@@ -454,9 +412,15 @@ double PeriodMonitor::distance(const Return& a, const Return& b) const {
   double worst = 0;
   for (std::size_t i = 0; i < a.y.size(); ++i) {
     if (drifts(i) || !(scale(i) > 0)) continue;
-    worst = std::max(worst, std::abs(a.y[i] - b.y[i]) / scale(i));
+    worst = std::max(worst, std::abs(moved(a.y[i], b.y[i], i)) / scale(i));
   }
   return worst;
+}
+
+/// From `from` to `to` without whole turns.
+double PeriodMonitor::moved(double to, double from, std::size_t component) const {
+  const double turn = turn_[component], all = to - from;
+  return turn > 0 ? all - turn * std::round(all / turn) : all;
 }
 
 /// The events between a and b are those between b and c.
@@ -545,7 +509,10 @@ void PeriodMonitor::look_for_period(std::uint64_t key, Returns& returns, const e
 bool PeriodMonitor::limit_of(const Returns& returns, std::size_t p, std::size_t offset,
                              std::vector<double>& limit) const {
   const std::size_t size = own_.size();
-  const auto point = [&](std::size_t j, std::size_t i) { return returns.back(offset + j * p).y[i]; };
+  const std::vector<double>& near = returns.back(offset).y;
+  const auto point = [&](std::size_t j, std::size_t i) {
+    return near[i] + moved(returns.back(offset + j * p).y[i], near[i], i);
+  };
   const auto step = [&](std::size_t j, std::size_t i) { return (point(j, i) - point(j + 1, i)) / scale(i); };
   std::vector<std::size_t> used;
   for (std::size_t i = 0; i < size; ++i) {
@@ -773,8 +740,8 @@ int PeriodMonitor::repetitions(const Return& last) const {
       for (std::size_t i = 0; i < width && same; ++i) {
         // What drifts advances by the same amount in every part.
         const double drift = drifts(i) ? (last.y[i] - first_.y[i]) / static_cast<double>(parts) : 0;
-        const double change = std::abs(track_[(k + length) * width + i] - track_[k * width + i] - drift);
-        same = !(change > same_ * scale(i));
+        const double off = moved(track_[(k + length) * width + i], track_[k * width + i] + drift, i);
+        same = !(std::abs(off) > same_ * scale(i));
       }
       if (!same) ++apart;
     }
@@ -796,6 +763,8 @@ void PeriodMonitor::finish(const Return& last) {
     const double change = last.y[i] - first_.y[i];
     if (drifts(i) && std::abs(change) > periodic_.accuracy * (most_[i] - least_[i]))
       motion_.drifts.push_back({motion_.ranges[i].name, change});
+    if (const double turned = turn_[i] > 0 ? turn_[i] * std::round(change / turn_[i]) : 0; turned != 0)
+      motion_.drifts.push_back({motion_.ranges[i].name, turned});
   }
   gather_shares(motion_.period);
   if (forcing_ > 0) {

@@ -45,6 +45,8 @@ constexpr double kFollows = 1e-6;  ///< of the range in the piece
 constexpr double kRounding =
     1e-9;  ///< of the size that the quantity has had so far: what reactions may be off by
 constexpr int kMostHalvings = 40'000;  ///< in one step: a long one may hold thousands of turns
+constexpr int kFewerHalvings = 16,
+              kLeastHalvings = 64;     ///< in later steps of what could not be followed in one
 constexpr double kShortest = 0x1p-46;  ///< of a step: at a jump pieces are halved down to this
 constexpr double kNegligible = 1e-13;  ///< of size times step: what a corner may be off by in an integral
 constexpr double kBracket = 1.0 / 32;  ///< of a piece: a turn is searched for this far on both sides
@@ -312,6 +314,7 @@ void Reducer::find_works() {
   integrals_.resize(count);
   squares_.resize(count);
   halvings_.resize(count);
+  most_halvings_.resize(count);
   unfollowed_.resize(count);
   find_peaked();
   counts_.resize(asked_.size());
@@ -349,6 +352,7 @@ void Reducer::restart(double after, double before) {
   before_ = before;
   begun_ = false;
   std::fill(unfollowed_.begin(), unfollowed_.end(), 0);
+  std::fill(most_halvings_.begin(), most_halvings_.end(), kMostHalvings);
   begin_ = end_ = kNone;
   std::fill(extremes_.begin(), extremes_.end(), Extreme{kInfinity, kNone, -kInfinity, kNone});
   for (std::vector<double>* zero : {&sizes_, &sizes_in_, &integrals_, &squares_, &counts_, &impulses_})
@@ -478,6 +482,12 @@ void Reducer::along(double from, double to, engines::Along& motion) {
   const double begin = std::max(from, after_);
   const double end = std::min(to, before_);
   if (!(end > begin)) return;
+  // It will be named in any case: what it asks for in every further step would only take time.
+  for (std::size_t i = 0; gives_up_ && i < halvings_.size(); ++i) {
+    if (unfollowed_[i] != 0 && halvings_[i] >= most_halvings_[i])
+      most_halvings_[i] = std::max(most_halvings_[i] / kFewerHalvings, kLeastHalvings);
+  }
+  gives_up_ = false;
   std::fill(halvings_.begin(), halvings_.end(), 0);
   step_ = end - begin;
   if (piece(begin, end, motion)) end_ = end;
@@ -518,11 +528,12 @@ bool Reducer::piece(double from, double to, engines::Along& motion) {
 
 /// Whether a quantity that has to be halved still may be.
 bool Reducer::asks_halving(std::size_t quantity) {
-  if (halvings_[quantity] < kMostHalvings) {
+  if (halvings_[quantity] < most_halvings_[quantity]) {
     ++halvings_[quantity];
     return true;
   }
   unfollowed_[quantity] = 1;
+  gives_up_ = true;
   return false;
 }
 
@@ -548,7 +559,7 @@ bool Reducer::hides(double from, double to) {
   for (const Peaked& peaked : peaked_) {
     const auto i = static_cast<std::size_t>(peaked.quantity);
     const Quantity& q = quantities_[i];
-    if (q.of_works || (unfollowed_[i] != 0 && halvings_[i] >= kMostHalvings)) continue;
+    if (q.of_works || (unfollowed_[i] != 0 && halvings_[i] >= most_halvings_[i])) continue;
     bool gentle = true;
     expr::Interval enclosed;
     peaked.formula.evaluate_gentle(box_.data(), &enclosed, interval_registers_.data(), gentle);

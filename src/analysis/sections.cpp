@@ -104,7 +104,7 @@ std::string SectionTaker::word(std::size_t from, std::size_t to) const {
 
 std::size_t points_per_period(std::span<const double> points, std::size_t width,
                               const std::vector<bool>& drifts, std::size_t coordinates, double same,
-                              std::span<const double> reach) {
+                              std::span<const double> reach, std::span<const double> turns) {
   const std::size_t count = points.size() / width;
   constexpr std::size_t kParts = 6;
   if (count < 2 * kParts) return 0;
@@ -118,6 +118,9 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
   constexpr double kSmallPart = 0.1;
   for (std::size_t i = 0; i < std::min(components, reach.size()); ++i)
     size[i] = std::max(size[i], kSmallPart * reach[i]);
+  for (std::size_t i = 0; i < std::min(components, turns.size()); ++i) {
+    if (turns[i] > 0) size[i] = std::min(size[i], turns[i]);
+  }
   const double largest = *std::max_element(size.begin(), size.end());
   const double time = (points[(count - 1) * width] - points[0]) / (2 * kPi * static_cast<double>(count - 1));
   for (std::size_t i = 0; i < coordinates && time > 0; ++i) {
@@ -131,7 +134,9 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
       if (i < drifts.size() && drifts[i]) continue;
       const double scale = std::max(size[i], 1e-6 * largest);
       if (scale == 0) continue;
-      out = std::max(out, std::abs(points[(k + p) * width + 1 + i] - points[k * width + 1 + i]) / scale);
+      double apart = points[(k + p) * width + 1 + i] - points[k * width + 1 + i];
+      if (i < turns.size() && turns[i] > 0) apart -= turns[i] * std::round(apart / turns[i]);
+      out = std::max(out, std::abs(apart) / scale);
     }
     return out;
   };

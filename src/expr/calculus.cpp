@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "expr/graph_data.hpp"
+#include "judder/expr/through.hpp"
 
 namespace judder::expr {
 
@@ -433,6 +434,23 @@ std::vector<std::optional<Number>> mean_rates(const Graph::Data& d, std::span<co
   return rate;
 }
 
+/// Tells every part that repeats by its form: its argument, and after what growth of it.
+template <class Note>
+void each_wave(const Graph::Data& d, std::span<const std::uint32_t> parts, const Note& note) {
+  constexpr double kPi = 3.141592653589793;
+  for (const std::uint32_t i : parts) {
+    const Entry entry = d.entries[i];
+    if (entry.kind == NodeKind::call) {
+      const Node argument = d.operand(Node{i}, 0);
+      if (entry.function == Function::sin || entry.function == Function::cos) note(argument, 2 * kPi);
+      if (entry.function == Function::tan) note(argument, kPi);
+    } else if (entry.kind == NodeKind::side) {
+      const Node surface = d.switches[entry.first].surface;
+      if (d.switches[entry.first].whole) note(surface, 1.0);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
@@ -444,29 +462,30 @@ std::vector<double> Graph::periods(std::span<const Node> nodes, Variable t) {
 }
 
 std::vector<Number> Graph::period_numbers(std::span<const Node> nodes, Variable t) {
-  constexpr double kPi = 3.141592653589793;
   std::vector<Number> found;
   const auto parts = data_->parts(nodes, true);
   const std::vector<std::optional<Number>> rates = mean_rates(*data_, parts, t);
-  const auto note = [&](Node argument, double turn) {
+  each_wave(*data_, parts, [&](Node argument, double turn) {
     std::optional<Number> rate = rates[argument.index];
     if (!rate) {
       const Node slope = derivative(argument, t);
       if (is_constant(slope)) rate = value(slope);
     }
     if (rate && *rate != 0) found.push_back(turn / abs(*rate));
-  };
-  for (const std::uint32_t i : parts) {
-    const Entry entry = data_->entries[i];
-    if (entry.kind == NodeKind::call) {
-      const Node argument = data_->operand(Node{i}, 0);
-      if (entry.function == Function::sin || entry.function == Function::cos) note(argument, 2 * kPi);
-      if (entry.function == Function::tan) note(argument, kPi);
-    } else if (entry.kind == NodeKind::side) {
-      const Switch& levels = data_->switches[entry.first];
-      if (levels.whole) note(levels.surface, 1);
-    }
-  }
+  });
+  return found;
+}
+
+std::vector<double> periods_through(const Graph& graph, std::span<const Node> roots, Variable x) {
+  std::vector<double> found;
+  const auto parts = graph.data().parts(roots, true);
+  const std::vector<std::optional<Number>> rates = mean_rates(graph.data(), parts, x);
+  each_wave(graph.data(), parts, [&](Node argument, double turn) {
+    const std::optional<Number>& rate = rates[argument.index];
+    if (rate && *rate != 0) found.push_back(turn / std::abs(rate->raw()));
+  });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

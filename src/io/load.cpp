@@ -99,6 +99,7 @@ LoadedModel load_model(ModelFile file, const ModelRequest& request) {
 
   write_out_names(loaded.file.spec.output);
   if (!request.engine.empty()) loaded.file.spec.run.engine = request.engine;
+  if (!request.until.empty()) loaded.file.spec.run.until = model::Value(request.until);
   // Only the way in which the impulses are found: restitution and everything else that the model says of its impacts stay.
   if (!request.impact_law.empty()) {
     bool any = false;
@@ -117,7 +118,13 @@ LoadedModel load_model(ModelFile file, const ModelRequest& request) {
   options.damaged = loaded.file.diagnostics.has_errors();
   loaded.compiled = model::compile(loaded.file.spec, options);
   for (const Diagnostic& message : loaded.compiled.diagnostics.all()) {
-    if (!echoes(message, loaded.file)) loaded.diagnostics.add(message);
+    if (echoes(message, loaded.file)) continue;
+    Diagnostic named = message;
+    if (!request.until.empty() && message.where == "run, until") {  // as the user has given it
+      named.where = "--until " + request.until;
+      loaded.misused = loaded.misused || message.severity == Severity::error;
+    }
+    loaded.diagnostics.add(std::move(named));
   }
   return loaded;
 }

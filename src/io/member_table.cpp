@@ -332,13 +332,17 @@ std::string table_name_problem(const fs::path& file) {
 
 FileStatus refuse_foreign_table(const fs::path& file) { return refuse_foreign(file, mark_of(file)); }
 
+FileStatus table_size_problem(const fs::path& file, std::size_t members, const MemberTable& table) {
+  const double bytes = 8.0 * static_cast<double>(members) * static_cast<double>(table.numbers() + 9);
+  constexpr double kLargestArchive = 4e9;
+  if (file.extension() != ".npz" || bytes <= kLargestArchive) return {file.string(), {}, 0};
+  return {file.string(), "would be larger than 4 GB, which an .npz cannot be; choose .npy or .csv", 0};
+}
+
 FileStatus write_member_table(const MemberFile& records, const MemberTable& table, const fs::path& file) {
   const std::string extension = file.extension().string();
-  const double bytes =
-      8.0 * static_cast<double>(records.head().members) * static_cast<double>(table.numbers() + 9);
-  constexpr double kLargestArchive = 4e9;
-  if (extension == ".npz" && bytes > kLargestArchive)
-    return {file.string(), "would be larger than 4 GB, which an .npz cannot be; choose .npy or .csv", 0};
+  if (FileStatus status = table_size_problem(file, records.head().members, table); !status.ok())
+    return status;
   TextFile out;
   if (FileStatus status = out.open(file, mark_of(file)); !status.ok()) return status;
   const bool good = extension == ".npy"   ? write_npy(records, table, out)

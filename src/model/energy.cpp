@@ -84,8 +84,12 @@ void Builder::read_energy() {
   for (const CoordinateDraft& c : coordinates) velocities.push_back(c.v);
   const Value& value = spec.energy.kinetic;
   if (!graph.polynomial_degree_at_most(kinetic, velocities, 2)) {
-    error(value, "energy, kinetic", "the kinetic energy is not a polynomial of degree two in the velocities",
-          "velocities may enter as products of at most two");
+    error(
+        value, "energy, kinetic", "the kinetic energy is not a polynomial of degree two in the velocities",
+        graph.outside().empty()
+            ? "velocities may enter as products of at most two"
+            : "velocities may enter as products of at most two, and not as arguments of a function from "
+              "outside, whose degree cannot be seen: let it give the inertia at a place, inertia(x)*x'^2/2");
     kinetic = zero;
   }
   for (const expr::SwitchId id : graph.switches(kinetic)) {

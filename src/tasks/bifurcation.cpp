@@ -45,6 +45,9 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kPointsMark = ",point,t,";
 constexpr std::string_view kWordsMark = ",points per period,period,events,status";
 
+/// An end of the runs was asked for, beside that of the model.
+bool ends_itself(const ManyRequest& request) { return request.until || !request.model.until.empty(); }
+
 /// Takes the section points of a run with the values that a Runner stands at.
 class DiagramRun {
  public:
@@ -59,6 +62,7 @@ class DiagramRun {
       more_ = request_.keep < kEnough ? std::min(request_.skip, kEnough - request_.keep) : 0;
       taker_.emplace(system, request_.section, request_.skip - more_, request_.keep + more_);
       forcing_ = analysis::forcing_period(system);
+      turns_ = analysis::turns(system);
       const auto n = static_cast<std::size_t>(system.layout().coordinates);
       drifts_.assign(static_cast<std::size_t>(system.layout().integrated()), false);
       for (std::size_t i = 0; i < system.cyclic().size(); ++i)
@@ -67,7 +71,7 @@ class DiagramRun {
     engines::EngineOptions options = member_options(request_.many, runner_.options());
     const double forcing = out.forcing_period = forcing_.value_or(0);
     const auto wanted = static_cast<double>(request_.skip + request_.keep);
-    if (!request_.many.until && forcing > 0) {
+    if (!ends_itself(request_.many) && forcing > 0) {
       // Long enough for a section that is met once in ten periods; strobes know their end.
       constexpr double kPatience = 10;
       options.until = options.from + (request_.section.strobe ? wanted : kPatience * wanted) * forcing;
@@ -89,12 +93,13 @@ class DiagramRun {
                      : std::string(name(result.status.reason)) +
                            (result.status.ok() ? ", only " + std::to_string(taker_->met()) + " section points"
                                                : ": " + result.status.message);
-    out.period = kNone;
     // What steps leave of one motion may be apart by a thousand times their tolerance.
     constexpr double kErrors = 1e3, kLeast = 1e-8;
-    out.period_points = analysis::points_per_period(
-        out.points, taker_->width(), drifts_, static_cast<std::size_t>(system.layout().coordinates),
-        std::max(kLeast, kErrors * options.tolerance), taker_->reach());
+    if (out.ok) {  // a motion that has failed has no period, whatever it looked like
+      out.period_points = analysis::points_per_period(
+          out.points, taker_->width(), drifts_, static_cast<std::size_t>(system.layout().coordinates),
+          std::max(kLeast, kErrors * options.tolerance), taker_->reach(), turns_);
+    }
     if (out.period_points > 0) {
       const std::size_t last = taker_->count() - 1, first = last - out.period_points;
       out.period = out.points[last * taker_->width()] - out.points[first * taker_->width()];
@@ -116,6 +121,7 @@ class DiagramRun {
   std::optional<double> forcing_;
   std::size_t more_ = 0;      ///< points before those that are kept
   std::vector<bool> drifts_;  ///< by component of the state
+  std::vector<double> turns_;
 };
 
 /// Record: points, then how many there are, points per period, period, whether it went well, and the period of the forces; the word and the status as text.
@@ -457,7 +463,7 @@ DiagramReport bifurcation(const DiagramRequest& request) {
     return report;
   }
   const engines::EngineOptions options = member_options(request.many, runs.model.compiled.run);
-  const bool endless = !request.many.until && report.forcing_period > 0;
+  const bool endless = !ends_itself(request.many) && report.forcing_period > 0;
   if (runs.problem = endless ? std::string() : engines::options_problem(options); !runs.problem.empty())
     return report;
   const bool made = request.carry == Carry::no ? make_all(request, ensemble, report)

@@ -81,6 +81,17 @@ std::size_t members_of(const io::MemberFileHead& head, std::size_t chunk) {
   return std::min(head.chunk, head.members - chunk * head.chunk);
 }
 
+/// Whether the file holds these members, and all of this part of them.
+bool part_done(const MembersRequest& request) {
+  io::MemberFile file;
+  if (!file.open(request.file, &request.head, false).ok()) return false;
+  const std::vector<bool> done = file.done();
+  for (std::size_t c = request.part - 1; c < done.size(); c += request.parts) {
+    if (!done[c]) return false;
+  }
+  return true;
+}
+
 /// The first process makes the file, or all find it.
 io::FileStatus open_file(const MembersRequest& request, io::MemberFile& file) {
   Machines* const machines = request.machines;
@@ -88,6 +99,10 @@ io::FileStatus open_file(const MembersRequest& request, io::MemberFile& file) {
   if (machines == nullptr || machines->rank() == 0)
     status = request.resume ? file.open(request.file, &request.head, true)
                             : file.create(request.file, request.head, false);
+  if (!status.ok() && !request.resume && request.parts > 1 && part_done(request))
+    status.message =
+        "holds this part, and all of it is done: --join makes the table of the parts; remove it to make it "
+        "again";
   if (machines == nullptr) return status;
   const bool failed = machines->meet(!status.ok());
   if (failed && status.ok()) return {request.file.string(), "could not be opened by the first process", 0};

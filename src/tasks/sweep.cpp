@@ -358,6 +358,9 @@ RunsReport sweep_runs(const RunsRequest& request) {
   if (!prepare(study, report)) return report;
 
   const io::MemberTable table = table_of(study);
+  report.stage = RunsStage::files_failed;
+  report.files = io::table_size_problem(request.output, request.plan.size(), table);
+  if (!report.files.ok()) return report;
   MembersRequest members;
   members.file = report.records = records_of(request.output, request.many.part, request.many.parts);
   members.head.members = report.members = request.plan.size();

@@ -583,6 +583,17 @@ TEST_F(Program, PlotSaysWhichColumnOfMeasurementsIsTheTime) {
   EXPECT_EQ(also.code, 0) << also.err;
 }
 
+TEST_F(Program, AnEndMayBeAnExpressionOfParameters) {
+  const Outcome good = run("run '" + press_ + "' --until '2*l + 0.1' --set l=0.05 -o ended");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_NE((good.out + good.err).find("done at t = 0.2"), std::string::npos) << good.out << good.err;
+  const Outcome unknown = run("run '" + press_ + "' --until '2*lenth' -o other");
+  EXPECT_EQ(unknown.code, 2) << unknown.err;
+  EXPECT_NE(unknown.err.find("--until 2*lenth: unknown name 'lenth'"), std::string::npos) << unknown.err;
+  const Outcome early = run("run '" + press_ + "' --until '-l' -o third");
+  EXPECT_EQ(early.code, 2) << early.err;
+}
+
 // What cannot be collected is refused before the first member, and so is a section at a place that there is not.
 TEST_F(Program, ManyRunsRefuseWhatTheyCannotCollect) {
   const std::string ball = "'" + gallery_ + "bouncing-ball/model.toml'";
@@ -602,6 +613,10 @@ TEST_F(Program, ManyRunsRefuseWhatTheyCannotCollect) {
     EXPECT_NE(refused.err.find("tells nothing of what happens between its steps"), std::string::npos)
         << refused.err;
   }
+  const Outcome carried =
+      run("bifurcation " + ball + " e=0.5:0.9:2 --section impact:ground --carry up --resume -o t.csv");
+  EXPECT_EQ(carried.code, 2) << carried.err;
+  EXPECT_NE(carried.err.find("leave out --resume"), std::string::npos) << carried.err;
   const Outcome nowhere =
       run("bifurcation " + ball + " e=0.5:0.9:2 --section impact:flor --skip 1 --keep 2 -o t.csv");
   EXPECT_EQ(nowhere.code, 2) << nowhere.err;

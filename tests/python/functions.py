@@ -160,6 +160,17 @@ class Functions(unittest.TestCase):
         with self.assertRaisesRegex(judder.ModelError, "TypeError"):
             road(ground=judder.function(ground, 1))
 
+    def test_a_kinetic_energy_takes_inertias_and_no_functions_of_velocities(self):
+        def model(kinetic):
+            functions = {"inertia": lambda x: 1 + x * x, "vigour": lambda v: v * v / 2}
+            return judder.Model(functions=functions, coordinates={"x": {"start": 1}}, energy={"kinetic": kinetic, "potential": "x^2"}, run={"until": 2})
+
+        # x'² (1 + x²)/2 + x² = 1: the speed at the lowest point is √2.
+        run = model("inertia(x)*x'^2/2").run()
+        self.assertAlmostEqual(float(np.abs(run["x'"]).max()), math.sqrt(2), places=4)
+        with self.assertRaisesRegex(judder.ModelError, "degree cannot be seen"):
+            model("vigour(x')")
+
     def test_what_arithmetic_raises_far_away_ends_no_run(self):
         # A trial step sees speeds of 1e27, where math.exp raises.
         def motion(law, **functions):

@@ -189,6 +189,100 @@ TEST_F(Periods, OfForces) {
   }
 }
 
+/// Runs a model that comes back a turn further on.
+void expect_round(const std::string& text, double period, double turn, const std::string& engine = "event") {
+  const Found found = until_periodic(text, 1e-9, 11, engine);
+  ASSERT_TRUE(found.forcing) << text;
+  ASSERT_EQ(found.end.status.reason, Reason::periodic) << found.end.status.message << "\n" << text;
+  ASSERT_TRUE(found.motion && !found.motion->equilibrium) << text;
+  EXPECT_NEAR(found.motion->period / period, 1, 1e-5) << text;
+  ASSERT_EQ(found.motion->drifts.size(), 1U) << text;
+  EXPECT_NEAR(found.motion->drifts[0].change, turn, 1e-9 * std::abs(turn)) << text;
+  EXPECT_TRUE(found.end.verdict.silent());
+}
+
+// A pendulum that goes round: 2 K(1/k)/k with k = v/2 at the lowest point. A length of its own: one turn of the wave is L.
+TEST_F(Periods, OfPendulumsThatGoRound) {
+  for (int i = 0; i < count(3000) / 30; ++i) {
+    const double v = between(2.2, 6) * (whole(0, 1) == 0 ? 1 : -1), L = between(0.2, 20);
+    const double k = std::abs(v) / 2;
+    const double c = 2 * kPi / L;  // x = φ/c
+    expect_round("[coordinates]\nx = { start = 0, velocity = " + to_text(v / c) +
+                     " }\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"-cos(2*pi*x/" + number(L) + ")/(" +
+                     number(c) + ")^2\"\n[run]\nuntil = 400\n",
+                 2 * elliptic(1 / k) / k, v > 0 ? L : -L);
+  }
+}
+
+// Locked to a wave that travels: x = w t/k + π/k, whatever the damping.
+TEST_F(Periods, OfWhatAWaveTakesAlong) {
+  for (int i = 0; i < count(3000) / 30; ++i) {
+    const double k = between(0.3, 4), w = between(0.5, 3), c = between(0.3, 1);
+    expect_round("[coordinates]\nx = { start = " + to_text(kPi / k + 0.3 / k) +
+                     ", velocity = " + to_text(w / k) +
+                     " }\n[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\nvalue = \"2*sin(" +
+                     number(k) + "*x - " + number(w) + "*t)/" + number(k) + " - " + number(c) + "*(x' - " +
+                     number(w / k) + ")\"\n[run]\nuntil = 600\n",
+                 2 * kPi / w, 2 * kPi / k);
+  }
+}
+
+// Two forces in turn over one way each: x = f t/c + (v − f/c)(1 − exp(−c t))/c, solved by halving, leg after leg until nothing changes.
+TEST_F(Periods, OfASawThatIsClimbed) {
+  for (int i = 0; i < 1 + count(3000) / 100; ++i) {
+    const double c = between(0.1, 0.5), low = between(0.3, 1), high = low + between(0.2, 1),
+                 P = between(0.5, 4);
+    double v = 1, period = 0;
+    const auto leg = [&](double f) {
+      const auto way = [&](double t) { return f / c * t - (v - f / c) * std::expm1(-c * t) / c; };
+      double from = 0, to = 1;
+      while (way(to) < P / 2) to *= 2;
+      for (int halving = 0; halving < 80; ++halving)
+        (way(0.5 * (from + to)) < P / 2 ? from : to) = 0.5 * (from + to);
+      v = f / c + (v - f / c) * std::exp(-c * to);
+      return to;
+    };
+    for (int turn = 0; turn < 3000; ++turn) {
+      period = leg(low);
+      period += leg(high);
+    }
+    for (const char* engine : {"event", "exact"}) {
+      expect_round(
+          "[coordinates]\nx = { start = 0.1, velocity = 1 }\n[energy]\nkinetic = "
+          "\"x'^2/2\"\n[[force]]\nalong = "
+          "\"x'\"\nvalue = \"if(mod(x, " +
+              number(P) + ") < " + number(P / 2) + ", " + number(low) + ", " + number(high) + ") - " +
+              number(c) + "*x'\"\n[run]\nuntil = 400\n",
+          period, P, engine);
+    }
+  }
+}
+
+// What repeats by its form, and does not.
+TEST_F(Periods, OfAPlaceAreTurnsOnlyWhereNothingElseTellsTurnsApart) {
+  const auto turn = [](const std::string& potential, const std::string& more = "") {
+    const std::string text =
+        "format = 1\n[coordinates]\nx = 0.3\ny = 0.5\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\npotential = "
+        "\"" +
+        potential + "\"\n" + more + "[run]\nuntil = 1\n";
+    const model::Compiled made = model::compile(io::read_model_text(text).spec, {});
+    if (!made.system) throw std::runtime_error(render(made.diagnostics, "model", text));
+    return analysis::turns(*made.system)[0];
+  };
+  EXPECT_NEAR(turn("cos(x)"), 2 * kPi, 1e-12);
+  EXPECT_NEAR(turn("cos(x) + sin(1.5*x)*y"), 4 * kPi, 1e-12);
+  EXPECT_NEAR(turn("sin(3*x)^2 + y^2"), kPi / 3, 1e-12);
+  EXPECT_NEAR(turn("cos(x - y)"), 2 * kPi, 1e-12);
+  EXPECT_EQ(turn("cos(x) + 1e-3*x^2"), 0);
+  EXPECT_EQ(turn("cos(x) + cos(sqrt(2)*x)"), 0);
+  EXPECT_NEAR(turn("cos(x) + 0.1*x"), 2 * kPi, 1e-12) << "the slope of a hill is the same a turn further on";
+  EXPECT_EQ(turn("y^2"), 0) << "nothing depends on it";
+  const std::string floor = "[[contact]]\nname = \"floor\"\ngap = \"y + 0.2*cos(x)\"\nimpact = ";
+  EXPECT_NEAR(turn("9*y", floor + "0.5\n"), 2 * kPi, 1e-12);
+  EXPECT_EQ(turn("9*y", floor + "\"0.5 + 0.2*cos(x/2)\"\n"), 0);
+  EXPECT_EQ(turn("9*y + cos(x)", "[[contact]]\nname = \"wall\"\ngap = \"40 - x\"\n"), 0);
+}
+
 // Whatever rows are asked for: a range that is measured between them alone gave three times the period here.
 TEST_F(Periods, DoNotDependOnRows) {
   for (const long samples : {2L, 11L, 101L, 1001L}) {

@@ -4,7 +4,7 @@
 //                  it has stopped, so that all such ends with the same contacts sticking are one set; without friction an end is a point
 //     equilibrium  the same while a contact slides steadily on something that moves
 //     periodic     by its least period, its events and its ranges
-//     drifting     periodic or steady but for coordinates on which nothing depends (an angle, a way)
+//     drifting     periodic or steady but for coordinates on which nothing depends (an angle, a way), or that grow by whole turns (a pendulum that goes round)
 //     unbounded    a coordinate, velocity or state has left the bound
 //     not settled  none of these until the end of the run: chaotic, or slow
 //     failed       the run has ended early, or there were no equations
@@ -63,6 +63,7 @@ class EndFinder {
 
   const model::System& system_;
   ApproachFinder approach_;
+  std::vector<double> turns_;
   double forcing_, bound_;
 };
 

@@ -24,6 +24,10 @@
 // Coordinates and states on which nothing depends but their rates (an angle of a wheel, the way of a sled) may drift; the drift per period
 // is reported, or its rate where everything else has settled and no force has a period. At rest is what does not drift either.
 //
+// The same holds modulo a turn: where nothing that moves the system tells an angle from the angle a turn further on (cos(x), mod(x, 2)), states are compared
+// without whole turns, and a motion that comes back a turn further on is periodic and drifts by that turn. It is met where the angle has one
+// value, once in each turn.
+//
 // Memory is bounded: a few dozen states per kind of section, and the states and events of one period.
 #pragma once
 
@@ -45,6 +49,7 @@ struct PeriodicOptions {
   double accuracy =
       1e-7;  ///< distance to the periodic motion relative to the range of each component; (0, 1e-2]
   int most_returns = 24;  ///< longest period in returns to one kind of section; up to 1000
+  const std::vector<double>* turns = nullptr;  ///< what turns() says of the system, if it has been asked
 };
 
 struct PeriodicMotion {
@@ -84,7 +89,13 @@ struct PeriodicMotion {
 /// evaluating forces, rates, gaps, slips and laws.
 [[nodiscard]] std::optional<double> forcing_period(const model::System& system);
 
-/// The model with further watches, `judder_section_…`, where nothing depends on time: at the extremes of its first eight coordinates and states. A
+/// By coordinate: the shift of it alone after which nothing that moves the system differs, 2π for the angle of a pendulum; 0: none is known. Formulas say what
+/// may be one; that it is, is checked by evaluating. 0 also for coordinates on which nothing depends at all (System::cyclic) and in
+/// models of more than 64 coordinates.
+[[nodiscard]] std::vector<double> turns(const model::System& system);
+
+/// The model with further watches, `judder_section_…`, where nothing depends on time: at the extremes of its first eight coordinates and states, and where
+/// its first four angles with a turn have one value. A
 /// PeriodMonitor uses them and shows them to nobody.
 [[nodiscard]] model::Spec with_sections(const model::Spec& spec, const model::System& system,
                                         double forcing_period);
@@ -164,6 +175,8 @@ class PeriodMonitor : public engines::Sink {
     engines::Observer* next_;  ///< somebody else who listens
   };
   [[nodiscard]] bool drifts(std::size_t component) const;
+  [[nodiscard]] bool counts_turns(std::size_t k) const;
+  [[nodiscard]] double moved(double to, double from, std::size_t component) const;
   [[nodiscard]] std::uint64_t mode_of(const engines::Mode& mode);
   Returns* returns_of(std::uint64_t key);
   void note_state(const double* y);
@@ -204,6 +217,8 @@ class PeriodMonitor : public engines::Sink {
   std::atomic<bool> cancel_{false};
   const std::atomic<bool>* user_;
   std::vector<bool> hidden_;  ///< by watch
+  std::vector<bool> counts_;  ///< by switch: its number is no part of a mode that repeats
+  std::vector<double> turn_;  ///< by component of y; 0: it has none
 
   // the present instant
   std::vector<double> held_in_;

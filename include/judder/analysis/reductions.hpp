@@ -20,7 +20,7 @@
 // have shown is halved, unless its formulas change by a small factor there (expr::Program::evaluate_gentle). The same finds what a formula
 // has between two of its own corners or jumps (if, step, max, abs, tables): while the piece may hold one of them, it is enclosed.
 // Halving ends at the jump itself. Every quantity has forty thousand halvings of its own in a step; one that changes faster is named
-// (unfollowed_text()).
+// (unfollowed_text()), and has fewer in later steps.
 //
 // Engines with fixed steps have nothing between their steps. Of their runs rows are taken, one per step: extremes are those of rows,
 // integrals follow the trapezoidal rule, those of what reads reactions the mean reaction of each step.
@@ -171,9 +171,11 @@ class Reducer final : public simulate::NullSink, public engines::Observer {
   std::vector<double> now_, last_, first_;
   bool begun_ = false;
   double begin_ = 0, end_ = 0;
-  double step_ = 0;               ///< length of the present step
-  std::vector<int> halvings_;     ///< by quantity: that it has asked for in the present step
-  std::vector<char> unfollowed_;  ///< by quantity
+  double step_ = 0;                 ///< length of the present step
+  std::vector<int> halvings_;       ///< by quantity: that it has asked for in the present step
+  std::vector<int> most_halvings_;  ///< by quantity
+  bool gives_up_ = false;           ///< some quantity, in the present step
+  std::vector<char> unfollowed_;    ///< by quantity
   std::vector<Peaked> peaked_;
   std::vector<double> least_in_, most_in_;  ///< of what columns read, over the nodes of a piece
   std::vector<double> sizes_in_;            ///< its largest absolute value so far

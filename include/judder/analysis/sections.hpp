@@ -84,9 +84,11 @@ class SectionTaker final : public engines::Sink {
 /// The smallest number of points after which they repeat, at most a third of them; 0: there is none. `drifts`: by component of the state.
 /// `coordinates`: so many components are places, and as many behind them their velocities. `same`: relative distances below it are
 /// rounding. `reach`: how large components have been before, or
-/// nothing: what is smaller than a tenth of that is compared with this tenth, because errors of steps are relative to all of a motion.
+/// nothing: what is smaller than a tenth of that is compared with this tenth, because errors of steps are relative to all of a motion. `turns`: by coordinate, whole ones of
+/// which say nothing (analysis/periodic.hpp), or nothing.
 [[nodiscard]] std::size_t points_per_period(std::span<const double> points, std::size_t width,
                                             const std::vector<bool>& drifts, std::size_t coordinates = 0,
-                                            double same = 1e-8, std::span<const double> reach = {});
+                                            double same = 1e-8, std::span<const double> reach = {},
+                                            std::span<const double> turns = {});
 
 }  // namespace judder::analysis

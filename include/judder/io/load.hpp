@@ -25,6 +25,7 @@ struct ModelRequest {
   std::vector<std::string> variants{};  ///< later ones win
   std::vector<model::Named> set{};      ///< wins over variants
   std::string engine{};                 ///< replaces `engine` of [run]; empty: as in the file
+  std::string until{};  ///< replaces `until` of [run]: an expression of parameters; empty: as in the file
   std::string impact_law{};  ///< replaces the impact law of every contact: its word; empty: as in the file
   std::vector<expr::OutsideFunction> functions{};  ///< from outside, that formulas of the model may call
   std::vector<std::string> free{};                 ///< parameters that stay inputs of the System

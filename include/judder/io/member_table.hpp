@@ -39,6 +39,9 @@ struct MemberTable {
 /// Success if a table may be written there.
 [[nodiscard]] FileStatus refuse_foreign_table(const std::filesystem::path& file);
 /// By the extension: .csv, .npy, .npz.
+/// Why a table of so many members cannot be written there, before any of them is made.
+[[nodiscard]] FileStatus table_size_problem(const std::filesystem::path& file, std::size_t members,
+                                            const MemberTable& table);
 [[nodiscard]] FileStatus write_member_table(const MemberFile& records, const MemberTable& table,
                                             const std::filesystem::path& file);
 

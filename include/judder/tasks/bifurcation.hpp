@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,11 @@ struct DiagramRequest {
 /// One value of the parameter, in one direction.
 struct DiagramValue {
   double value = 0;
-  bool down = false;           ///< carried from above
-  std::vector<double> points;  ///< t and the state of each
-  std::size_t period_points = 0;
-  double period = 0;          ///< duration; NaN: none was found
-  double forcing_period = 0;  ///< of the forces at this value; 0: none
+  bool down = false;                                         ///< carried from above
+  std::vector<double> points;                                ///< t and the state of each
+  std::size_t period_points = 0;                             ///< 0: there is no period, or the run has failed
+  double period = std::numeric_limits<double>::quiet_NaN();  ///< duration; NaN: none was found
+  double forcing_period = 0;                                 ///< of the forces at this value; 0: none
   std::string word;
   std::string status;
   bool ok = true;

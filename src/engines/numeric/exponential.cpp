@@ -432,6 +432,95 @@ void DyadicExponentials::advance(const double* x, double tau, double* out) {
   series(state, tau, out);
 }
 
+namespace {
+
+/// Two numbers of 106 bits side by side: lane by lane the operations of core/double_double.hpp, to the bit.
+struct FinePair {
+  Pair high, low;
+};
+
+FinePair quick_two_sum(Pair a, Pair b) {
+  const Pair sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+FinePair two_sum(Pair a, Pair b) {
+  const Pair sum = a + b;
+  const Pair part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+
+FinePair add(const FinePair& a, const FinePair& b) {
+  FinePair sum = two_sum(a.high, b.high);
+  const FinePair tail = two_sum(a.low, b.low);
+  sum = quick_two_sum(sum.high, sum.low + tail.high);
+  return quick_two_sum(sum.high, sum.low + tail.low);
+}
+
+constexpr double kSplitter = 134217729.0;  // 2²⁷ + 1
+
+/// A component of the state, and the two halves of it that products need.
+struct Halved {
+  double high, low, upper, lower;
+};
+
+Halved halved(const DoubleDouble& b) {
+  const double big = kSplitter * b.high;
+  const double upper = big - (big - b.high);
+  return {b.high, b.low, upper, b.high - upper};
+}
+
+FinePair multiply(Pair high, Pair low, const Halved& b) {
+  const Pair product = high * both(b.high);
+  const Pair big = both(kSplitter) * high;
+  const Pair upper = big - (big - high);
+  const Pair lower = high - upper;
+  const Pair rest = ((upper * both(b.upper) - product) + upper * both(b.lower) + lower * both(b.upper)) +
+                    lower * both(b.lower);
+  return quick_two_sum(product, rest + (high * both(b.low) + low * both(b.high)));
+}
+
+template <int Pairs>
+void multiply_rows(int n, const DoubleDouble* rows, const Halved* x, DoubleDouble* out) {
+  std::array<FinePair, Pairs> sum{};
+  for (int j = 0; j < n; ++j) {
+    for (int k = 0; k < Pairs; ++k) {
+      const DoubleDouble& first = rows[2 * k * n + j];
+      const DoubleDouble& second = rows[(2 * k + 1) * n + j];
+      if (first.high == 0 && second.high == 0) continue;
+      sum[offset(k)] =
+          add(sum[offset(k)], multiply(Pair{first.high, second.high}, Pair{first.low, second.low}, x[j]));
+    }
+  }
+  for (int k = 0; k < Pairs; ++k) {
+    out[2 * k] = {sum[offset(k)].high[0], sum[offset(k)].low[0]};
+    out[2 * k + 1] = {sum[offset(k)].high[1], sum[offset(k)].low[1]};
+  }
+}
+
+/// out = M x, each sum in the order of its row. Small matrices, whose products wait for one another more than they compute, two rows at a time.
+void multiply_exactly(int n, const DoubleDouble* matrix, const DoubleDouble* x, DoubleDouble* out) {
+  constexpr int kMost = 32;
+  std::array<Halved, kMost> state;
+  bool finite = n <= kMost;  // a zero of the matrix keeps out what is infinite elsewhere
+  for (int j = 0; finite && j < n; ++j) {
+    state[offset(j)] = halved(x[j]);
+    finite = std::isfinite(state[offset(j)].upper);
+  }
+  int i = 0;
+  for (; finite && i + 3 < n; i += 4) multiply_rows<2>(n, matrix + i * n, state.data(), out + i);
+  for (; finite && i + 1 < n; i += 2) multiply_rows<1>(n, matrix + i * n, state.data(), out + i);
+  for (; i < n; ++i) {
+    DoubleDouble sum;
+    for (int j = 0; j < n; ++j) {
+      if (matrix[i * n + j].high != 0) sum = sum + matrix[i * n + j] * x[j];
+    }
+    out[i] = sum;
+  }
+}
+
+}  // namespace
+
 void DyadicExponentials::advance_exactly(const double* x, double tau, double* out) {
   if (nilpotent_) {
     series(x, tau, out);
@@ -444,20 +533,18 @@ void DyadicExponentials::advance_exactly(const double* x, double tau, double* ou
     if (p < finest) break;
     (void)at(p);
     const DoubleDouble* matrix = exact_.data() + slot_of_[offset(p + kOffset)] * n_ * n_;
-    for (int i = 0; i < n_; ++i) {
-      DoubleDouble sum;
-      for (int j = 0; j < n_; ++j) {
-        if (matrix[i * n_ + j].high != 0) sum = sum + matrix[i * n_ + j] * fine_state_[offset(j)];
-      }
-      fine_next_[offset(i)] = sum;
-    }
+    multiply_exactly(n_, matrix, fine_state_.data(), fine_next_.data());
     std::swap(fine_state_, fine_next_);
     tau -= power_of_two(p);
+  }
+  if (tau == 0) {
+    for (int i = 0; i < n_; ++i) out[i] = fine_state_[offset(i)].high;
+    return;
   }
   // Σ (A τ)^k x/k!, from the first term on.
   std::vector<DoubleDouble>& value = fine_next_;
   value = fine_state_;
-  const int terms = tau > 0 ? terms_for(tau) : 0;
+  const int terms = terms_for(tau);
   for (int k = 1; k <= terms; ++k) {
     for (int i = 0; i < n_; ++i) {
       DoubleDouble sum;

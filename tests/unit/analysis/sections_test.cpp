@@ -34,6 +34,18 @@ TEST(Sections, CountThePointsOfAPeriod) {
   EXPECT_EQ(logistic(4.0, 200, 200), 0U);
 }
 
+// A turn further on at every point, a period of two: by the velocity alone it would be one as well, by the angle it is two.
+TEST(Sections, AreComparedWithoutWholeTurns) {
+  std::vector<double> points;
+  for (int k = 0; k < 60; ++k) {
+    const double angle = 2.5 * k + (k % 2 == 0 ? 0.1 : -0.1);
+    points.insert(points.end(), {0.5 * k, angle, 1.0});
+  }
+  const std::vector<bool> no{false, false};
+  EXPECT_EQ(points_per_period(points, 3, no, 1), 0U);
+  EXPECT_EQ(points_per_period(points, 3, no, 1, 1e-8, {}, std::vector<double>{2.5}), 2U);
+}
+
 // Where the transient lasts longer than anybody waits, its course still tells which side of the flip this is.
 TEST(Sections, TellTheSideOfAFlipWhileTheMotionStillConverges) {
   for (const double distance : {3e-3, 1e-3, 3e-4}) {

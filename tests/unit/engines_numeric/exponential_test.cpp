@@ -202,6 +202,33 @@ TEST(DyadicExponentials, GiveTheSameBitsWhenUnitsChangeByPowersOfTwo) {
 }
 
 // Closed forms: constant, ramp, exponential, harmonic, resonant and t² cos loads on an oscillator.
+// Small matrices are multiplied two and four rows at a time, large ones row by row: a system inside of a larger one that it does not touch has the same bits.
+TEST(DyadicExponentials, AdvanceExactlyToTheSameBitsWhateverTheirSize) {
+  constexpr int kLarge = 40;  // beyond what is multiplied by several rows
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  std::uniform_int_distribution<int> power(-12, 12), chance(0, 2);
+  for (int round = 0; round < count(300); ++round) {
+    const int n = 1 + round % 9;
+    std::vector<double> a(static_cast<std::size_t>(n * n)), wide(kLarge * kLarge, 0.0);
+    std::vector<double> x(static_cast<std::size_t>(n)), wide_x(kLarge, 0.0), out(x), wide_out(wide_x);
+    for (int i = 0; i < n; ++i) {
+      x[i] = wide_x[i] = std::ldexp(normal(random), power(random));
+      for (int j = 0; j < n; ++j)
+        a[i * n + j] = wide[i * kLarge + j] = chance(random) == 0 ? 0 : normal(random);
+      a[i * n + i] = wide[i * kLarge + i] = -std::abs(normal(random));
+    }
+    DyadicExponentials small, large;
+    small.build(n, a.data());
+    large.build(kLarge, wide.data());
+    for (const double tau : {0.25, 2.0, 1.7 + normal(random) * 0.1}) {
+      small.advance_exactly(x.data(), tau, out.data());
+      large.advance_exactly(wide_x.data(), tau, wide_out.data());
+      for (int i = 0; i < n; ++i) ASSERT_EQ(out[i], wide_out[i]) << "n " << n << ", row " << i << ", " << tau;
+    }
+  }
+}
+
 TEST(LinearMotion, CarriesItsLoadsExactly) {
   const double omega = 3;
   const double a[4] = {0, 1, -omega * omega, 0};

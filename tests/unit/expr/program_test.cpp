@@ -16,6 +16,35 @@ std::vector<double> batch(const Program& p, const std::vector<double>& in) {
   return out;
 }
 
+// One output of several formulas that share parts: the bits of all of them together, by no more instructions.
+TEST(Program, OneOutputAloneHasTheBitsOfAllTogether) {
+  std::size_t shorter = 0;
+  for (int seed = 0; seed < count(2000); ++seed) {
+    Formulas formulas(static_cast<unsigned>(seed), true);
+    Room r;
+    std::vector<Node> nodes;
+    for (int k = 0; k < 4; ++k) nodes.push_back(r.read(formulas.make(3)));
+    nodes.push_back(r.graph.add(nodes[0], r.graph.multiply(nodes[1], nodes[2])));
+    nodes.push_back(nodes[1]);
+    nodes.push_back(r.graph.constant(1.5));
+    const Program all = r.program(nodes);
+    const std::vector<double> point = formulas.point();
+    const std::vector<double> values = run(all, point);
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const Program one = all.only(static_cast<int>(k));
+      ASSERT_EQ(one.outputs(), 1);
+      ASSERT_EQ(one.inputs(), all.inputs());
+      EXPECT_LE(one.length(), all.length());
+      if (one.length() < all.length()) ++shorter;
+      const double value = run(one, point)[0];
+      EXPECT_EQ(std::isnan(value) ? 0 : std::bit_cast<std::uint64_t>(value),
+                std::isnan(values[k]) ? 0 : std::bit_cast<std::uint64_t>(values[k]))
+          << "seed " << seed << ", output " << k;
+    }
+  }
+  EXPECT_GT(shorter, 0U);
+}
+
 TEST(Program, AllEvaluatorsAgreeOnRandomFormulas) {
   for (int seed = 0; seed < count(20'000); ++seed) {
     Formulas formulas(static_cast<unsigned>(seed), true);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "judder/io/member_table.hpp"
+
 namespace judder::io {
 namespace {
 
@@ -33,6 +35,21 @@ TEST(MemberFile, ATextThatIsCutSaysSoAndHasWholeCharacters) {
     EXPECT_EQ((before.size() - start.size()) % 2, 0U);
     EXPECT_GE(cut.size() + 1, kRoom);
   }
+}
+
+// Eight bytes for each number of a member, and eight more for each of its nine others, up to 4e9 in an archive; other tables have no such end.
+TEST(MemberTable, AnArchiveHasALargestSize) {
+  MemberTable table;
+  table.names = {"h"};
+  table.collected = {"end(h)"};
+  const auto per_member = static_cast<double>(8 * (table.numbers() + 9));
+  const auto most = static_cast<std::size_t>(4e9 / per_member);
+  EXPECT_TRUE(table_size_problem("a.npz", most, table).ok());
+  const FileStatus refused = table_size_problem("a.npz", most + 1, table);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_EQ(refused.file, "a.npz");
+  EXPECT_NE(refused.message.find(".npy or .csv"), std::string::npos) << refused.message;
+  for (const char* other : {"a.npy", "a.csv"}) EXPECT_TRUE(table_size_problem(other, 100 * most, table).ok());
 }
 
 }  // namespace

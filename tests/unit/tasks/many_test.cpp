@@ -79,8 +79,8 @@ TEST_F(Many, ExtremesOfASummaryDoNotDependOnRows) {
 TEST_F(Many, ASummaryNamesColumnsThatCouldNotBeFollowed) {
   std::ofstream(folder_ / "swing.toml")
       << "format = 1\n[coordinates]\nx = 1\n[energy]\nkinetic = \"x'^2/2\"\n"
-         "potential = \"2*x^2\"\n[run]\nuntil = 0.05\n[output]\ncolumns = { calm = \"x*x'\", fast = "
-         "\"sin(1e11*x)\" }\n";
+         "potential = \"2*x^2\"\n[run]\nuntil = 0.1\n[output]\ncolumns = { calm = \"x*x'\", fast = "
+         "\"sin(1e8*x)\" }\n";
   RunRequest request;
   request.model.file = folder_ / "swing.toml";
   request.output = folder_ / "out";
@@ -403,6 +403,142 @@ TEST_F(Many, TheShareOfTheRockingBasinIsThatOfTheClosedForm) {
     constexpr double kExact = 0.307055818;
     EXPECT_NEAR(share, kExact, 3 * std::sqrt(kExact * (1 - kExact) / n)) << "seed " << seed;
   }
+}
+
+// Values that make no model, and a run that ends in the middle after many equal points: neither has a period, and zero is the one of rest.
+TEST_F(Many, WhatFailsInADiagramHasNoPeriod) {
+  std::ofstream(folder_ / "ends.toml")
+      << "format = 1\n[parameters]\nk = 1\n[coordinates]\nx = 0.2\n[state]\nz = { start = 3, rate = -0.01 }\n"
+         "[energy]\nkinetic = \"x'^2/2\"\n[[force]]\nalong = \"x'\"\n"
+         "value = \"-sqrt(k)*x - 0.5*x' + cos(t) + if(k > 1.5, 1e-6*sqrt(z), 0)\"\n[run]\nuntil = 9\n";
+  DiagramRequest request;
+  request.many.model.file = folder_ / "ends.toml";
+  request.axis = {"k", {-1, 1, 2}};
+  request.section.strobe = true;
+  request.skip = 20;
+  request.keep = 60;
+  request.output = folder_ / "ends.csv";
+  const DiagramReport report = bifurcation(request);
+  ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem << report.runs.files.text();
+  ASSERT_EQ(report.values.size(), 3U);
+  EXPECT_EQ(report.runs.failed, 2U);
+  for (const std::size_t i : {0U, 2U}) {
+    EXPECT_FALSE(report.values[i].ok) << report.values[i].status;
+    EXPECT_EQ(report.values[i].period_points, 0U);
+    EXPECT_TRUE(std::isnan(report.values[i].period)) << report.values[i].period;
+    EXPECT_EQ(report.values[i].word, "");
+  }
+  EXPECT_GT(report.values[2].points.size(), 60U) << "it went well for a while";
+  EXPECT_EQ(report.values[1].period_points, 1U);
+  EXPECT_NEAR(report.values[1].period, 6.283185307179586, 1e-9);
+}
+
+TEST_F(Many, APartThatIsDoneSaysSo) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"h", {0.5, 1, 1.5, 2, 2.5}}}),
+                      .collect = "end(h)",
+                      .after = -INFINITY,
+                      .output = folder_ / "ball.csv"};
+  request.many.parts = 2;
+  request.many.part = 1;
+  ASSERT_EQ(sweep_runs(request).stage, RunsStage::part_done);
+  RunsReport again = sweep_runs(request);
+  EXPECT_EQ(again.stage, RunsStage::files_failed);
+  EXPECT_NE(again.files.message.find("all of it is done"), std::string::npos) << again.files.message;
+  EXPECT_NE(again.files.message.find("--join"), std::string::npos);
+  // Other questions are not done, and neither is what was interrupted.
+  request.collect = "max(h)";
+  again = sweep_runs(request);
+  EXPECT_NE(again.files.message.find("has not ended"), std::string::npos) << again.files.message;
+}
+
+TEST_F(Many, AnEndMayBeAnExpressionOfWhatIsSwept) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::grid({{"H", {0.5, 1, 1.5}}}),
+                      .collect = "end(h)",
+                      .after = -INFINITY,
+                      .output = folder_ / "ends.csv"};
+  request.many.model.until = "0.1*H";  // before the first impact: h − g t²/2
+  const RunsReport report = sweep_runs(request);
+  ASSERT_EQ(report.stage, RunsStage::ended) << report.problem << report.files.text();
+  const auto rows = table(request.output);
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double h = std::stod(rows[i][3]), t = 0.1 * h;
+    EXPECT_NEAR(std::stod(rows[i][2]), t, 1e-15);
+    EXPECT_NEAR(std::stod(rows[i][4]), h - 9.81 * t * t / 2, 1e-9);
+  }
+}
+
+// It would be seen at the end of a long sweep otherwise.
+TEST_F(Many, AnArchiveThatWouldBeTooLargeIsRefusedBeforeAnythingRuns) {
+  RunsRequest request{.many = of("bouncing-ball"),
+                      .plan = Plan::random({{"h", {0.5, 1}}}, 60'000'000, 1),
+                      .collect = "end(h)",
+                      .after = -INFINITY,
+                      .output = folder_ / "balls.npz"};
+  const RunsReport report = sweep_runs(request);
+  EXPECT_EQ(report.stage, RunsStage::files_failed);
+  EXPECT_NE(report.files.message.find("4 GB"), std::string::npos) << report.files.message;
+  EXPECT_EQ(report.made.made, 0U);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+// A driven pendulum goes round or comes to rest. Starts a turn apart, and whichever way round at first, end in the one motion that goes round: at equal
+// energy after a turn, 2 π M = c ∫ x' dx, by Runge's method over the angle.
+TEST_F(Many, APendulumThatGoesRoundIsOneAttractor) {
+  std::ofstream(folder_ / "round.toml")
+      << "format = 1\n[parameters]\nM = 0.5\nc = 0.2\n[coordinates]\nx = 0\n[energy]\nkinetic = "
+         "\"x'^2/2\"\npotential = "
+         "\"-cos(x)\"\n[[force]]\nalong = \"x'\"\nvalue = \"M - c*x'\"\n[run]\nuntil = 300\n";
+  BasinRequest request;
+  request.many.model.file = folder_ / "round.toml";
+  request.axes = {{"x", {-9, -3, 0, 4}}, {"x'", {-4, 0, 3, 5}}};
+  request.output = folder_ / "round.npz";
+  const BasinReport report = basin(request);
+  ASSERT_EQ(report.runs.stage, RunsStage::ended) << report.runs.problem << report.runs.files.text();
+  const analysis::Attractor* round = nullptr;
+  for (const analysis::Attractor& each : report.attractors) {
+    EXPECT_TRUE(each.first.kind == analysis::EndKind::rest || each.first.kind == analysis::EndKind::drifting)
+        << analysis::name(each.first.kind);
+    if (each.first.kind != analysis::EndKind::drifting) continue;
+    EXPECT_EQ(round, nullptr) << "two of them";
+    round = &each;
+  }
+  ASSERT_NE(round, nullptr);
+  // dv/dx = (M − sin x − c v)/v, dt/dx = 1/v.
+  constexpr int kSteps = 4000;
+  constexpr double kTurn = 6.283185307179586;
+  double v = 2.5, time = 0;
+  const auto slope = [](double x, double speed) { return (0.5 - std::sin(x) - 0.2 * speed) / speed; };
+  for (int turn = 0; turn < 60; ++turn) {
+    time = 0;
+    for (int k = 0; k < kSteps; ++k) {
+      const double h = kTurn / kSteps, x = k * h;
+      const double a = slope(x, v), b = slope(x + h / 2, v + h / 2 * a), c = slope(x + h / 2, v + h / 2 * b);
+      const double d = slope(x + h, v + h * c), next = v + h / 6 * (a + 2 * b + 2 * c + d);
+      time += h / 6 * (1 / v + 4 / (v + h / 4 * (a + b)) + 1 / next);
+      v = next;
+    }
+  }
+  EXPECT_NEAR(round->first.period, time, 1e-5);
+  EXPECT_NEAR(round->first.drift[0], kTurn, 1e-9);
+  EXPECT_GT(round->members, 6U);
+  // The same in a diagram: shaken, it goes round once in two of its periods, whatever its angle has grown to.
+  std::ofstream(folder_ / "shaken.toml")
+      << "format = 1\n[parameters]\nA = 1.5\n[coordinates]\nx = { start = 0, velocity = 2 "
+         "}\n[energy]\nkinetic = \"x'^2/2\"\npotential = "
+         "\"-cos(x)\"\n[[force]]\nalong = \"x'\"\nvalue = \"-0.3*x' - 4*A*cos(2*t)*sin(x)\"\n";
+  DiagramRequest diagram;
+  diagram.many.model.file = folder_ / "shaken.toml";
+  diagram.axis = {"A", {1.5}};
+  diagram.section.strobe = true;
+  diagram.output = folder_ / "shaken.csv";
+  const DiagramReport shaken = bifurcation(diagram);
+  ASSERT_EQ(shaken.runs.stage, RunsStage::ended) << shaken.runs.problem << shaken.runs.files.text();
+  EXPECT_EQ(shaken.values[0].period_points, 1U);
+  const std::vector<double>& points = shaken.values[0].points;
+  EXPECT_GT(std::abs(points[points.size() - 2] - points[1]), 90 * kTurn) << "it went round all the time";
 }
 
 // Divided only where ends differ, the picture is that of all cells but for single ones.
