@@ -103,6 +103,8 @@ StepAdvance::StepAdvance(Phase& now, StepFindings& found, Roundings& rounding, R
       first_(first),
       landing_(landing) {
   inside_y_.resize(now_.motion.all_components());
+  if (laws_vary(now_.system))
+    law_numbers_.resize((kLawPlaces.size() + 1) * kNumbersOfLaw * now_.layout.relations);
   node_y_.resize(now_.motion.all_components());
   landing_y_.resize(now_.motion.all_components());
 }
@@ -349,7 +351,6 @@ double StepAdvance::place_of_defect(double h, double end, LawDefect& defect) {
     load(theta);
     return defect_of_laws(now_.system, now_.work, now_.mode);
   };
-  law_numbers_.resize((kLawPlaces.size() + 1) * width);
   const auto numbers_at = [&](std::size_t place) {
     return std::span(law_numbers_).subspan(place * width, width);
   };
