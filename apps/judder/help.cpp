@@ -98,12 +98,12 @@ std::string command_reference() {
   std::string out =
       "# The command line\n\n"
       "<!-- Generated from apps/judder/verbs.cpp by `judder help --reference`; a test keeps it so. -->\n\n"
-      "Every verb says the same with `judder help VERB`. Wherever a number is taken, an expression of "
+      "Every verb says the same with `judder help VERB`. Wherever an option takes a number, an expression of "
       "numbers, `pi` and functions may stand: "
-      "`--until \"20*2*pi\"`, `--set \"a = 2*pi/3\"`, `om=0:2*pi:25`. Only `--set` knows the "
-      "parameters of the model in it, as the file does: an end time of 100 turns is `until = "
-      "\"100*2*pi/om\"` in the "
-      "file, and not `--until \"100*2*pi/om\"`. With `--json` a verb prints one JSON "
+      "`--until \"20*2*pi\"`, `--set \"a = 2*pi/3\"`, `om=0:2*pi:25`. `--set` and, but for `dither`, "
+      "`--until` "
+      "know the parameters of the model in it: `--until \"100*2*pi/om\"`. Cells of tables are plain numbers. "
+      "With `--json` a verb prints one JSON "
       "document on standard output; messages go to "
       "standard error. Exit codes: [reading a run folder](run-folder.md#exit-codes).\n";
   for (const Verb& verb : verbs()) {

@@ -128,7 +128,10 @@ int ended(const Arguments& arguments, const tasks::RunsReport& swept, const std:
                           swept.made.seconds, swept.compile_seconds}));
   } else {
     print_beside(output);
-    print(pace_text(swept.made.made, swept.made.seconds) + ", " +
+    const bool joined = arguments.has("--join");
+    print((joined ? std::to_string(swept.members) + " runs joined"
+                  : pace_text(swept.made.made, swept.made.seconds)) +
+          ", " +
           (swept.failed == 0 ? "all ended well"
                              : std::to_string(swept.failed) + " of " + std::to_string(swept.members) +
                                    " did not end well; the first: " + swept.first_failure) +
