@@ -7,11 +7,9 @@ namespace judder::app {
 namespace {
 
 std::vector<Option> with_table(std::vector<Option> more) {
-  std::vector<Option> out =
-      many_options({{.name = "--until",
-                     .value = "T",
-                     .doc = "end time of each run; may be an expression, also of parameters: 20*pi/om"},
-                    {.name = "--resume", .value = "", .doc = "go on with what was interrupted or killed"}});
+  std::vector<Option> out = many_options(
+      {{.name = "--until", .value = "T", .doc = "end time of each run, also by parameters: 20*pi/om"},
+       {.name = "--resume", .value = "", .doc = "go on with what was interrupted or killed"}});
   out.insert(out.end(), more.begin(), more.end());
   return out;
 }
@@ -73,25 +71,21 @@ Verb bifurcation_verb() {
 }
 
 Verb basin_verb() {
-  return {
-      .name = "basin",
-      .purpose = "finds attractors, and from which starts they are reached",
-      .positionals = many_positionals("NAME=VALUES", "starts: x=-2:2:400 \"x'=-2:2:400\""),
-      .options = with_table(
-          {{.name = "--random", .value = "N", .doc = "so many random starts in ranges, x=-2:2"},
-           {.name = "--seed", .value = "S", .doc = "of --random (default: 1)"},
-           {.name = "--refine", .value = "", .doc = "a coarse grid first, then only boundaries"},
-           {.name = "--bound",
-            .value = "R",
-            .doc =
-                "beyond this a motion is unbounded (else a million times the largest start, at least 1e6)"},
-           {.name = "--output,-o",
-            .value = "FILE",
-            .doc = "the array, .npz; the picture stands beside it",
-            .completes = Completes::file}}),
-      .examples = {"judder basin block.toml y=0:1:9 \"y'=-2:2:9\" -o block.npz",
-                   "judder basin block.toml y=0:1 \"y'=-2:2\" --random 100 -o share.npz"},
-      .run = run_basin};
+  return {.name = "basin",
+          .purpose = "finds attractors, and from which starts they are reached",
+          .positionals = many_positionals("NAME=VALUES", "starts: x=-2:2:400 \"x'=-2:2:400\""),
+          .options = with_table(
+              {{.name = "--random", .value = "N", .doc = "so many random starts in ranges, x=-2:2"},
+               {.name = "--seed", .value = "S", .doc = "of --random (default: 1)"},
+               {.name = "--refine", .value = "", .doc = "a coarse grid first, then only boundaries"},
+               {.name = "--bound", .value = "R", .doc = "beyond is unbounded (else 1e6 times the starts)"},
+               {.name = "--output,-o",
+                .value = "FILE",
+                .doc = "the array, .npz; the picture stands beside it",
+                .completes = Completes::file}}),
+          .examples = {"judder basin block.toml y=0:1:9 \"y'=-2:2:9\" -o block.npz",
+                       "judder basin block.toml y=0:1 \"y'=-2:2\" --random 100 -o share.npz"},
+          .run = run_basin};
 }
 
 }  // namespace judder::app

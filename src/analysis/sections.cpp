@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace judder::analysis {
 namespace {
@@ -140,26 +141,52 @@ std::size_t points_per_period(std::span<const double> points, std::size_t width,
     }
     return out;
   };
-  constexpr double kFar = 0.2, kLeast = 1e-8;
-  constexpr double kGrowth = 4;  // what is larger than it was at the beginning by more is no rounding
-  for (std::size_t p = 1; 3 * p <= count; ++p) {
-    const std::size_t length = count - p, part = length / kParts;
-    if (part < 1) break;
-    // The largest distance of each part, from the last backwards so that they are equally long.
-    std::array<double, kParts> e{};
-    const std::size_t begin = length - kParts * part;
+  // The largest distance of each part, from the last backwards so that they are equally long.
+  using Parts = std::array<double, kParts>;
+  const auto parts = [&](std::size_t p) {
+    Parts e{};
+    const std::size_t length = count - p, part = length / kParts, begin = length - kParts * part;
     for (std::size_t j = 0; j < kParts; ++j) {
       for (std::size_t k = 0; k < part; ++k) e[j] = std::max(e[j], distance(begin + j * part + k, p));
     }
+    return e;
+  };
+  // By how much, as a logarithm, returns get shorter: impacts that accumulate come ever sooner, and have no period that they tend to.
+  const auto shortening = [&](std::size_t p) {
+    const double first = points[p * width] - points[0],
+                 last = points[(count - 1) * width] - points[(count - 1 - p) * width];
+    return last > 0 ? std::log(first / last) : std::numeric_limits<double>::infinity();
+  };
+  constexpr double kFar = 0.2, kLeast = 1e-8;
+  constexpr double kGrowth = 4;      // what is larger than it was at the beginning by more is no rounding
+  constexpr double kShorter = 1e-2;  // of returns whose points are the same
+  constexpr double kSameRate = 0.5;  // of logarithms
+  for (std::size_t p = 1; 3 * p <= count; ++p) {
+    if ((count - p) / kParts < 1) break;
+    const Parts e = parts(p);
     const double now = std::max(e[kParts - 1], e[kParts - 2]);
-    if (now <= same && (now <= kLeast || now <= kGrowth * std::max({e[0], e[1], e[2]}))) return p;
+    if (now <= same && (now <= kLeast || now <= kGrowth * std::max({e[0], e[1], e[2]})))
+      return std::abs(shortening(p)) > kShorter ? 0 : p;
     bool falls = e[0] < kFar && e[kParts - 1] > 0;
     for (std::size_t j = 1; j < kParts; ++j) falls = falls && e[j] < e[j - 1];
     if (!falls) continue;
     const auto w = [&](std::size_t j) { return 0.5 / (e[j] * e[j]) + 0.5 / (e[j + 1] * e[j + 1]); };
     const double first = w(2) - w(0), second = w(4) - w(2);
     constexpr double kGrows = 1 + 1e-6;
-    if (second > kGrows * first) return p;
+    if (!(second > kGrows * first)) continue;
+    const double rate = std::log(e[0] / e[kParts - 1]);
+    if (shortening(p) > kSameRate * rate) return 0;
+    // Towards a focus points go round, and only returns of about whole turns fall in every part. Others fall as fast, seen in parts of twice the length.
+    for (std::size_t q = 1; q < p; ++q) {
+      const Parts other = parts(q);
+      const std::array<double, 3> twice{std::max(other[0], other[1]), std::max(other[2], other[3]),
+                                        std::max(other[4], other[5])};
+      const std::array<double, 3> own{std::max(e[0], e[1]), std::max(e[2], e[3]), std::max(e[4], e[5])};
+      const double fall = std::log(twice[0] / twice[2]), wanted = std::log(own[0] / own[2]);
+      const auto inverse = [&](std::size_t j) { return 1 / (twice[j] * twice[j]); };
+      if (fall > kSameRate * wanted && inverse(2) - inverse(1) > inverse(1) - inverse(0)) return q;
+    }
+    return p;
   }
   return 0;
 }

@@ -124,11 +124,11 @@ bool stopped(const std::atomic<bool>* cancel) {
 }
 
 FileStatus read_thinned_events(std::istream& in, const fs::path& file, io::RunData& out,
-                               const std::atomic<bool>* cancel) {
+                               const std::atomic<bool>* cancel, std::size_t first_events) {
   std::vector<io::Event>& events = out.events;
   io::CsvReader csv(in);
   std::size_t most = kMostEvents;
-  bool header = true;
+  bool header = true, thinned = false;
   std::size_t first_state = 0;
   while (csv.next()) {
     if (stopped(cancel)) return {file.string(), "interrupted", csv.line()};
@@ -157,14 +157,15 @@ FileStatus read_thinned_events(std::istream& in, const fs::path& file, io::RunDa
       if (!value) return {file.string(), "the state behind an event is no number", csv.line()};
       event.state.push_back(*value);
     }
+    if (first_events > 0 && events.size() == first_events) continue;
     events.push_back(std::move(event));
-    if (events.size() < most) continue;
+    if (first_events > 0 || events.size() < most) continue;
     thin_events(events, events.front().time, events.back().time);
     most = std::max(most, 2 * events.size());
+    thinned = true;
   }
   if (csv.error()) return {file.string(), csv.error()->message, csv.error()->line};
-  if (events.size() > kMostParts && !events.empty())
-    thin_events(events, events.front().time, events.back().time);
+  if (thinned) thin_events(events, events.front().time, events.back().time);
   return {};
 }
 
@@ -249,7 +250,7 @@ FileStatus read_thinned_columns(const fs::path& file, io::RunData& out, std::siz
 }
 
 FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::size_t& rows,
-                            const std::atomic<bool>* cancel) {
+                            const std::atomic<bool>* cancel, std::size_t first_events) {
   out = {};
   io::OpenRun run;
   if (FileStatus status = io::open_run(directory, kLongestHead, run); !status.ok()) return status;
@@ -257,7 +258,8 @@ FileStatus read_thinned_run(const fs::path& directory, io::RunData& out, std::si
       !status.ok())
     return status;
   if (run.events) {
-    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out, cancel); !status.ok())
+    if (FileStatus status = read_thinned_events(*run.events, run.events_file, out, cancel, first_events);
+        !status.ok())
       return status;
   }
   out.run_json = std::move(run.run_json);

@@ -7,7 +7,7 @@ export function run_colour(i: number): string {
 }
 
 /** What the two directions of slip are called beside their colours. */
-export const statusWord: Record<string, string> = { "slip+": "slip +", "slip-": "slip −" };
+export const statusWord: Record<string, string> = { "slip+": "slip +", "slip-": "slip −", unknown: "behind the events listed" };
 
 /** Status of a contact or joint. */
 export const statusColour: Record<string, string> = {
@@ -18,6 +18,7 @@ export const statusColour: Record<string, string> = {
   slip: "#0072b2",
   closed: "#009e73",
   held: "#009e73",
+  unknown: "#b8b8b8",
 };
 
 export const kindColour: Record<string, string> = {

@@ -166,7 +166,7 @@ export function lowerIndex(t: ArrayLike<number>, at: number): number {
 export interface Phase {
   from: number;
   to: number;
-  status: "open" | "stick" | "slip+" | "slip-" | "slip" | "closed" | "held";
+  status: "open" | "stick" | "slip+" | "slip-" | "slip" | "closed" | "held" | "unknown";
 }
 
 function slipOf(detail: string): Phase["status"] | undefined {
@@ -215,6 +215,14 @@ export function phases(run: Run): Map<string, Phase[]> {
     last.to = e.time[i];
     if (last.to === last.from) list.pop();
     list.push({ from: e.time[i], to: end, status });
+  }
+  // A page has the first events of a long run: what they leave may have changed behind them.
+  if (e.total > e.time.length && e.time.length > 0) {
+    const known = e.time[e.time.length - 1];
+    for (const list of out.values()) {
+      list[list.length - 1].to = known;
+      list.push({ from: known, to: end, status: "unknown" });
+    }
   }
   return out;
 }

@@ -63,7 +63,7 @@ export class Timeline {
       if (!seen.has(status)) continue;
       const swatch = document.createElement("i");
       swatch.style.background = statusColour[status];
-      if (status === "open") swatch.style.opacity = "0.25";
+      if (status === "open" || status === "unknown") swatch.style.opacity = "0.25";
       this.key.append(swatch, `${statusWord[status] ?? status} `);
     }
   }
@@ -123,7 +123,7 @@ export class Timeline {
         const from = Math.max(axisWidth, this.x(phase.from));
         const to = Math.min(axisWidth + this.inner(), this.x(phase.to));
         if (to <= from) continue;
-        ctx.globalAlpha = phase.status === "open" ? 0.25 : 0.85;
+        ctx.globalAlpha = phase.status === "open" || phase.status === "unknown" ? 0.25 : 0.85;
         ctx.fillStyle = statusColour[phase.status] ?? colours.faint;
         ctx.fillRect(from, y, Math.max(0.7, to - from), bandHeight - 4);
       }

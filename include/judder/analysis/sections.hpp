@@ -10,7 +10,8 @@
 //
 //     q = (w₃ − w₂)/(w₂ − w₁) > 1
 //
-// The smallest such p counts. Rounding is what the steps leave: distances below a bound that follows from their tolerance, unless they
+// The smallest such p counts. Towards a focus the points go round while they come nearer, so that e falls steadily for some p only: of these
+// the smallest p whose e falls as fast counts. Returns that get ever shorter (impacts that accumulate) have no period. Rounding is what the steps leave: distances below a bound that follows from their tolerance, unless they
 // grow. A place is compared with the larger of itself and of what its velocity covers in 1/2π of the time from point to point, a velocity
 // likewise: at resonance all places of a section are zero but for errors. Coordinates on which nothing depends but their rates (an angle
 // of a wheel) are left out.

@@ -96,6 +96,41 @@ TEST(Sections, AreOnePointAtResonanceWhateverTheStepsLeave) {
             1U);
 }
 
+// Towards a focus points go round: multipliers 0.97 e^{±iφ}. Every return falls as fast, and the smallest is the period.
+TEST(Sections, TowardsAFocusThereIsOnePoint) {
+  int told = 0;
+  for (int i = 1; i < 60; ++i) {
+    const double angle = 0.05 * i;
+    std::vector<double> points;
+    for (int k = 0; k < 100; ++k) {
+      const double size = 0.3 * std::pow(0.97, k);
+      points.insert(points.end(),
+                    {3.0 * k, 1 + size * std::cos(angle * k), 0.5 + size * std::sin(angle * k)});
+    }
+    const std::size_t found = points_per_period(points, 3, {false, false}, 1);
+    EXPECT_LE(found, 1U) << angle;  // or nothing is told
+    told += found == 1 ? 1 : 0;
+  }
+  EXPECT_GT(told, 40);
+}
+
+// A ball that comes to rest: flights and speeds fall by e each, and nothing has a period.
+TEST(Sections, ImpactsThatComeEverSoonerHaveNoPeriod) {
+  for (const double e : {0.5, 0.9, 0.97, 0.98, 0.99, 0.995}) {
+    for (const int skip : {0, 200}) {
+      std::vector<double> points;
+      double time = 0, speed = 4.5;
+      for (int k = 0; k < skip + 100; ++k) {
+        if (k >= skip) points.insert(points.end(), {time, 0, e * speed});
+        speed *= e;
+        time += 2 * speed / 10;
+      }
+      const std::vector<double> reach{1.0, 4.5};
+      EXPECT_EQ(points_per_period(points, 3, {false, false}, 1, 1e-6, reach), 0U) << e << " " << skip;
+    }
+  }
+}
+
 TEST(Sections, ReadTheirNames) {
   SectionKind kind;
   EXPECT_TRUE(parse_section("strobe", kind) && kind.strobe);
