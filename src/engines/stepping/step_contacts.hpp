@@ -185,6 +185,9 @@ class StepContacts {
   [[nodiscard]] double slip_before(const contact::StepBlock& block, int number) const;
   [[nodiscard]] bool turned_by_impact(const contact::StepBlock& block, std::size_t at, int first) const;
   [[nodiscard]] bool rest_turned();
+  void carry(std::size_t block, std::size_t at);
+  [[nodiscard]] bool carry_coupled();
+  void spread(std::vector<std::uint8_t>& marks) const;
   void take_rest_limits(const Mode& mode);
   [[nodiscard]] bool rest_sided();
   [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
@@ -212,6 +215,8 @@ class StepContacts {
   std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
   std::vector<std::uint8_t> was_open_, rested_;
   std::vector<std::uint8_t> turned_;   ///< by relation: its slip has turned within the step
+  std::vector<std::uint8_t> carries_;  ///< by relation: its reaction of the beginning is sought once more
+  std::vector<std::uint8_t> couples_;  ///< by relation: it couples to a slip that turns or stops
   std::vector<double> was_direction_;  ///< by tangential row: of the slip at the beginning of the step
   // reactions of the beginning of the step, of which a scheme makes a part of the impulse
   double remembered_time_ = 0;

@@ -269,6 +269,41 @@ until = 5
   }
 }
 
+// Two bodies that slide together, held by `top`, until both turn round: the friction of the floor turns with them, and what holds them together jumps from 4 + w to 4 2/3 + w, below 5 + w.
+// Without w the place after 1 s is 0.05 − (11/6) 0.8²/2.
+TEST(Joints, HoldWhereTheFrictionOfAnotherOneTurns) {
+  const auto model = [](const std::string& others, const std::string& energy, const std::string& top) {
+    return text_model("[coordinates]\nx = { velocity = 0.5 }\ny = { velocity = 0.5 }\n" + others +
+                      "[energy]\nkinetic = \"x'^2 + y'^2/2" + energy +
+                      "\"\n[[force]]\nalong = \"y'\"\nvalue = -6.5\n[[friction]]\nname = \"floor\"\n"
+                      "slip = \"x'\"\nnormal = 10\nlaw = 0.1\n" +
+                      top + "[run]\nuntil = 1\n");
+  };
+  const std::string law = "normal = 10\nlaw = { static = 0.5, dynamic = 0.3 }\n";
+  const std::array<TestModel, 3> models{
+      model("", "", "[[friction]]\nname = \"top\"\nslip = \"y' - x'\"\n" + law),
+      // of two components
+      model("u = 0\n", " + u'^2/2", "[[friction]]\nname = \"top\"\nslip = [\"y' - x'\", \"u'\"]\n" + law),
+      // of two slips in a row
+      model("u = { velocity = 0.5 }\n", " + 0.005*u'^2",
+            "[[friction]]\nname = \"top\"\nslip = \"u' - x'\"\n" + law +
+                "[[friction]]\nname = \"glue\"\nslip = \"y' - u'\"\n" + law)};
+  const double mass[] = {3, 3, 3.01};
+  for (const char* engine : {"moreau", "theta", "newmark"}) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      const double stops = 0.5 * mass[k] / 7.5;
+      const double place = 0.25 * stops - 0.5 * 5.5 / mass[k] * (1 - stops) * (1 - stops);
+      for (const long steps : {97L, 250L, 333L, 1000L, 1777L, 4001L}) {
+        const double h = 1.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(models[k], engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), place, h) << engine << k << ' ' << h;
+        EXPECT_NEAR(last(run, "y"), place, h) << engine << k << ' ' << h;
+      }
+    }
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
