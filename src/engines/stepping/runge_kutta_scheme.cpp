@@ -26,6 +26,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
   passed_zero_.resize(layout_.tangents);
   jumped_.resize(layout_.tangents);
   touching_.resize(layout_.relations);
+  placed_.resize(layout_.coordinates);
   kept_.resize(layout_.integrated());
   motion_.always_audit(true);
 }
@@ -75,7 +76,44 @@ bool RungeKuttaScheme::rests(const Mode& mode) const {
 Status RungeKuttaScheme::start(StepState& state) {
   if (state.mode.pressed.size() != static_cast<std::size_t>(layout_.relations))
     state.mode.pressed.assign(layout_.relations, 0);
+  load(state);
+  put_on_gaps(state);
   return decide(state);
+}
+
+// A coordinate that a closed gap holds alone is pinned where it is when the mode begins: it must be on the gap by then, and not where the step has met it.
+void RungeKuttaScheme::put_on_gaps(StepState& state) {
+  constexpr int kRounds = 4;
+  constexpr double kRounding = 1e-15;
+  std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
+  bool moved = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (!relation.has_normal || !relation.holonomic || !relation.rows_constant ||
+        state.mode.normal[r] == NormalStatus::open)
+      continue;
+    const model::Row& w = system_.rows(work_, r).w;
+    int own = -1, entries = 0;
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      if (w[i] == 0) continue;
+      own = i;
+      ++entries;
+    }
+    if (entries != 1 || placed_[own] != 0) continue;
+    placed_[own] = 1;
+    double& place = work_.in[layout_.q() + own];
+    const double before = place;
+    for (int round = 0; round < kRounds; ++round) {
+      double gap = 0, rate = 0;
+      system_.gap(work_, r, gap, rate);
+      if (gap == 0) break;
+      place -= gap / w[own];
+      if (std::abs(place) <= kRounding * std::abs(before)) place = 0;
+    }
+    moved = moved || place != before;
+    state.y[own] = place;
+  }
+  if (moved) load(state);
 }
 
 // What closed contacts and rows at rest do from here on.
@@ -415,6 +453,8 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     struck = !numbers_.cut;
   }
   if (struck) take_slips_behind(state);
+  load(state);
+  put_on_gaps(state);
   if (found.kind == Cut::slip) {
     state.mode.tangent[found.place] = TangentStatus::stick;
     fresh_[found.place] = 1;

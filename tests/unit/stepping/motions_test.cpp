@@ -304,6 +304,42 @@ TEST(Joints, HoldWhereTheFrictionOfAnotherOneTurns) {
   }
 }
 
+// A body falls on a floor that holds it; two others slide on each other until both have the speed 0.5, at 1.25 s. Neither has anything to do with the other.
+TEST(Beside, LandingsLeaveAJointOfTwoBodiesAlone) {
+  const auto model = [](const std::string& falling, const std::string& energy, const std::string& contacts) {
+    return text_model(
+        "[coordinates]\nx = { velocity = 1 }\nu = 0\n" + falling +
+        "[energy]\nkinetic = \"(x'^2 + u'^2)/2 + " + energy + "\"\n" + contacts +
+        "[[friction]]\nname = \"j\"\nslip = \"x' - u'\"\nnormal = 2\nlaw = 0.2\n[run]\nuntil = 2\n");
+  };
+  struct Case {
+    TestModel model;
+    double floor;
+  };
+  const std::array<Case, 3> cases{
+      Case{model("y = 0.05\n", "0.85*y'^2\"\npotential = \"17*y", "[[contact]]\nname = \"w\"\ngap = \"y\"\n"),
+           0},
+      Case{model("y = 0.35\n", "0.85*y'^2\"\npotential = \"17*y",
+                 "[[contact]]\nname = \"w\"\ngap = \"3*y - 0.9\"\n"),
+           0.3},
+      // two on each other
+      Case{model("y = 0.05\nz = 0.07\n", "0.85*y'^2 + 0.35*z'^2\"\npotential = \"17*y + 7*z",
+                 "[[contact]]\nname = \"w\"\ngap = \"y\"\n[[contact]]\nname = \"v\"\ngap = \"z - y\"\n"),
+           0}};
+  for (const char* engine : {"rk4", "rk4-zabuga"}) {
+    for (const Case& each : cases) {
+      for (const long steps : {200L, 333L, 1000L, 2777L}) {
+        const double h = 2.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(each.model, engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << engine << each.floor << ' ' << h << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), 0.9375 + 0.375, h) << engine << h;
+        EXPECT_NEAR(last(run, "u"), 0.3125 + 0.375, h) << engine << h;
+        EXPECT_NEAR(last(run, "y"), each.floor, 1e-15) << engine << h;
+      }
+    }
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
