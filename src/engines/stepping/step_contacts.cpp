@@ -92,10 +92,12 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   slot_row_.resize(slots);
   q_.resize(slots);
   W_.resize(slots * slots);
+  held_.resize(slots * slots);
   guess_of_rows_.resize(slots);
   impulse_.resize(slots);
   u_.resize(slots);
   found_.resize(2 * relations);
+  stood_.resize(2 * relations);
   guess_.resize(slots);
   first_.resize(slots);
   carried_.resize(slots);
@@ -462,6 +464,8 @@ Status StepContacts::solve_general() {
 void StepContacts::classify(std::span<const double> sizes) {
   constexpr double kInside = 1e-9, kStands = 1e-7, kZero = 16 * std::numeric_limits<double>::epsilon();
   const auto n = row_slot_.size();
+  bool doubts = false;
+  std::fill(stood_.begin(), stood_.end(), std::uint8_t{0});
   std::size_t row = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
@@ -486,6 +490,41 @@ void StepContacts::classify(std::span<const double> sizes) {
     }
     const bool stands = force < limit * (1 - kInside) ? speed <= kStands * scale : speed <= kZero * terms;
     found_[b] = stands ? StepContact::stick : StepContact::slip;
+    doubts = doubts || (!stands && speed <= kStands * scale);
+    stood_[b] = !stands && speed <= kStands * scale ? kDoubtful : stands ? 1 : 0;
+  }
+  if (doubts) stand_together();
+}
+
+// A row at its limit cannot move where others that stand leave it no motion: two joints on one slip, or three between three bodies. Its speed is their rounding.
+void StepContacts::stand_together() {
+  constexpr double kLeft = 1e-10;  // of its own response, when what stands is held
+  const auto n = row_slot_.size();
+  std::copy_n(W_.begin(), n * n, held_.begin());
+  const auto each_row = [this](const auto& visit) {
+    std::size_t row = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const std::size_t end = row + static_cast<std::size_t>(blocks_[b].rows());
+      for (; row < end; ++row) visit(b, row);
+    }
+  };
+  each_row([&](std::size_t b, std::size_t i) {
+    const bool tangent = slots_[row_slot_[i]].tangent >= 0;
+    if (tangent ? stood_[b] != 1 : blocks_[b].kind != StepBlockKind::bilateral) return;
+    const double pivot = held_[i * n + i];
+    if (!(pivot > kLeft * W_[i * n + i])) return;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double share = held_[k * n + i] / pivot;
+      if (k == i || share == 0) continue;
+      for (std::size_t j = 0; j < n; ++j) held_[k * n + j] -= share * held_[i * n + j];
+    }
+  });
+  each_row([&](std::size_t b, std::size_t i) {
+    if (stood_[b] != kDoubtful || slots_[row_slot_[i]].tangent < 0) return;
+    if (std::abs(held_[i * n + i]) > kLeft * std::abs(W_[i * n + i])) stood_[b] = 0;
+  });
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (stood_[b] == kDoubtful) found_[b] = StepContact::stick;
   }
 }
 

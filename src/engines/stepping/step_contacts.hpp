@@ -195,6 +195,7 @@ class StepContacts {
   [[nodiscard]] double own_dry_force(int relation) const;
   /// `sizes`: of the rows, as velocities.
   void classify(std::span<const double> sizes);
+  void stand_together();
   void check_unique();
   void find_paradox(const StepLaw& law);
   void take_impulses(double* xi, int size);
@@ -239,6 +240,8 @@ class StepContacts {
   std::vector<int> row_slot_, slot_row_;
   std::vector<double> q_, W_, guess_of_rows_, impulse_, u_;
   std::vector<contact::StepContact> found_;
+  std::vector<std::uint8_t> stood_;  ///< by block: its slips stand; whether they do is asked of the others
+  std::vector<double> held_;         ///< W with what stands held
   std::vector<double> smooth_push_;  ///< by row: X of a normal row with the smooth friction that it draws
   contact::OneStepWorkspace workspace_;
   contact::OneStepModes modes_;

@@ -340,6 +340,42 @@ TEST(Beside, LandingsLeaveAJointOfTwoBodiesAlone) {
   }
 }
 
+// Joints that hold the same slip hold together what their static limits make in all: 0.2·10 + 0.3·5 = 3.5 from the rest at 0.5 s on, until the force 1.2 t is there, however they share it.
+TEST(Joints, InParallelHoldTogether) {
+  const auto model = [](const std::string& coordinates, const std::string& energy,
+                        const std::string& joints) {
+    return text_model("[coordinates]\nx = { velocity = -1 }\n" + coordinates +
+                      "[energy]\nkinetic = \"x'^2/2" + energy +
+                      "\"\n[[force]]\nalong = \"x'\"\nvalue = \"1.2*t\"\n" + joints + "[run]\nuntil = 2.8\n");
+  };
+  const std::string a = "normal = 10\nlaw = { static = 0.2, dynamic = 0.1 }\n",
+                    b = "normal = 5\nlaw = { static = 0.3, dynamic = 0.2 }\n";
+  const auto joint = [](const std::string& name, const std::string& slip, const std::string& law) {
+    return "[[friction]]\nname = \"" + name + "\"\nslip = \"" + slip + "\"\n" + law;
+  };
+  const std::array<TestModel, 3> models{
+      model("", "", joint("a", "x'", a) + joint("b", "-x'", b)),
+      model("", "", joint("b", "x'", b) + joint("a", "x'", a)),
+      // a light body between: two joints in a row beside a third one
+      model("y = { velocity = -1 }\n", " + 0.0005*y'^2",
+            joint("c", "x' - y'", "normal = 100\nlaw = { static = 0.5, dynamic = 0.4 }\n") +
+                joint("b", "y'", b) + joint("a", "x'", a))};
+  // v = −1 + 2 t + 0.6 t² is zero here; the mass of the light body makes next to no difference
+  const double stops = (-2 + std::sqrt(4 + 2.4)) / 1.2;
+  const double place = -stops + stops * stops + 0.2 * stops * stops * stops;
+  for (const char* engine : {"moreau", "theta", "newmark"}) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      for (const long steps : {280L, 777L, 1000L, 2800L, 7001L}) {
+        const double h = 2.8 / static_cast<double>(steps);
+        const simulate::Result run = step_run(models[k], engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), place, h + 1e-3) << engine << k << ' ' << h;
+        EXPECT_NEAR(last(run, "x'"), 0, 1e-9) << engine << k << ' ' << h;
+      }
+    }
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
