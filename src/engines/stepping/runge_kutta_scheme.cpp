@@ -452,6 +452,7 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     if (Status status = collide(state, report); !status.ok()) return status;
     struck = !numbers_.cut;
   }
+  if (struck && !end_hops(state, report)) return failed(state);
   if (struck) take_slips_behind(state);
   load(state);
   put_on_gaps(state);
@@ -550,6 +551,48 @@ Status RungeKuttaScheme::collide(StepState& state, StepReport& report) {
   report.smooth = false;
   motion_.release_pins();
   return {};
+}
+
+// A rebound whose hop ends within a step is none: the contact is met once per step from then on, and never comes to rest. It closes here, and with it ends what was left of
+// its impacts, a time like h/(1 − e). False: no finite accelerations.
+bool RungeKuttaScheme::end_hops(StepState& state, const StepReport& report) {
+  const double h = state.t - start_time_;
+  bool any = false;
+  for (int round = 0; round < layout_.relations; ++round) {
+    load(state);
+    if (!motion_.set_mode(state.mode) || !motion_.evaluate()) return false;
+    motion_.publish();
+    bool more = false;
+    for (int r = 0; r < layout_.relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      if (report.struck[r] == 0 || state.mode.normal[r] != NormalStatus::open) continue;
+      const model::RelationRows& rows = system_.rows(work_, r);
+      double gap = 0, rate = 0;
+      system_.gap(work_, r, gap, rate);
+      const double fall = -(rows.zeta_n + rows.w.dot(work_.in.data() + layout_.acceleration()));
+      if (!(rate > 0 && fall > 0 && 2 * rate <= fall * h)) continue;
+      state.mode.normal[r] = NormalStatus::closed;
+      for (int j = 0; j < relation.tangents; ++j) {
+        const double slip = slip_of(r, j);
+        state.mode.tangent[relation.first_tangent + j] = relation.smooth_friction ? TangentStatus::smooth
+                                                         : slip > 0               ? TangentStatus::slip_plus
+                                                         : slip < 0               ? TangentStatus::slip_minus
+                                                                                  : TangentStatus::stick;
+      }
+      more = true;
+    }
+    if (!more) break;
+    any = true;
+  }
+  if (!any) return true;
+  load(state);
+  put_on_gaps(state);
+  if (!motion_.set_mode(state.mode)) return false;
+  std::copy(state.y.begin(), state.y.end(), y_.begin());
+  if (!motion_.project(state.t, y_.data(), true)) return false;
+  std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
+  motion_.release_pins();
+  return true;
 }
 
 void RungeKuttaScheme::monitors(std::vector<Monitor>& out) const {

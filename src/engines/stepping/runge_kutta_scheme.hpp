@@ -80,6 +80,7 @@ class RungeKuttaScheme final : public Scheme {
   [[nodiscard]] bool mark_touching(const StepState& state, const Found& found);
   [[nodiscard]] Status collide(StepState& state, StepReport& report);
   void put_on_gaps(StepState& state);
+  [[nodiscard]] bool end_hops(StepState& state, const StepReport& report);
   [[nodiscard]] Status decide(StepState& state);
   [[nodiscard]] bool rests(const Mode& mode) const;
   [[nodiscard]] bool finite(const std::vector<double>& y) const;

@@ -376,6 +376,36 @@ TEST(Joints, InParallelHoldTogether) {
   }
 }
 
+// A scheme that ends a step at each impact misses it by up to a step at each of its bounces. What bounces comes to rest: behind its last impact it slides by the whole of its weight, or is held by it. The impacts have no friction; they end at T = t₁ (1 + 2 e/(1 − e)), t₁ = √(2 y₀/g).
+TEST(Bounces, ComeToRest) {
+  constexpr double e = 0.3, g = 10, start = 0.2, mu = 0.3, end = 1.2;
+  const double rests = std::sqrt(2 * start / g) * (1 + 2 * e / (1 - e));
+  // without friction until then, and a = −μ g behind it
+  const double slides = 1.4 / (mu * g), place = 1.4 * rests + 0.5 * 1.4 * slides;
+  ASSERT_LT(rests + slides, end);
+  const auto model = [](const std::string& gap, const std::string& friction) {
+    return text_model(
+        "[coordinates]\nx = { velocity = 1.4 }\ny = 0.2\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n"
+        "potential = \"10*y\"\n[[contact]]\nname = \"f\"\ngap = \"" +
+        gap + "\"\nslip = \"x'\"\nfriction = " + friction +
+        "\nimpact = { restitution = 0.3, friction = false }\n[run]\nuntil = 1.2\n");
+  };
+  const std::array<TestModel, 2> models{model("y", "0.3"), model("y", "{ static = 0.4, dynamic = 0.3 }")};
+  for (const char* engine : {"moreau", "rk4"}) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      for (const long steps : {1200L, 3333L, 12000L}) {
+        const double h = end / static_cast<double>(steps);
+        const simulate::Result run = step_run(models[k], engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), place, 40 * h) << engine << k << ' ' << h;
+        EXPECT_EQ(last(run, "x'"), 0) << engine << k << ' ' << h;
+        EXPECT_NEAR(last(run, "y"), 0, engine == std::string("rk4") ? 1e-15 : 10 * h)
+            << engine << k << ' ' << h;
+      }
+    }
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
