@@ -19,6 +19,8 @@ constexpr double kMostDamping = 0.6;
 constexpr double kStickDamping = 0.9, kStickSpring = 0.01;
 /// Restitution below which a contact keeps a dent, and how a mass turns on it: friction has some ten steps for its share.
 constexpr double kDents = 0.01, kDentTurn = 0.1;
+/// What holds, below its limit and at it.
+constexpr std::uint8_t kBelow = 1, kAtItsLimit = 2;
 constexpr double kHalfPi = 1.5707963267948966;
 /// Differences of velocities from those of the impact law, relative to the approach: worth a note; too much.
 constexpr double kListed = 0.02, kTooFar = 0.1;
@@ -49,6 +51,7 @@ RegularisedScheme::RegularisedScheme(const model::System& system, ReadNumbers re
   stretch_.resize(layout_.tangents);
   slips_.resize(layout_.relations);
   turned_.resize(layout_.relations);
+  holding_.resize(layout_.relations);
   spring_.resize(layout_.relations);
   for (std::vector<double>* each : {&gap_before_, &rate_before_, &gap_after_, &rate_after_})
     each->resize(layout_.relations);
@@ -213,6 +216,9 @@ void RegularisedScheme::add_friction(int r, const double* v, const double* stret
     stretch_rate[relation.first_tangent + j] = 0;
   }
   speed = std::sqrt(speed);
+  // A slip of several components turns its direction as it goes on; within a step it turns round only where it comes to zero.
+  double along = 0;
+  for (int j = 0; j < relation.tangents; ++j) along += stretch_[relation.first_tangent + j] * slip[j];
   double size = 0;  // of what holds
   for (int j = 0; j < relation.tangents; ++j) {
     const int number = relation.first_tangent + j;
@@ -228,7 +234,7 @@ void RegularisedScheme::add_friction(int r, const double* v, const double* stret
       }
       if (speed > 0) force = -row.mu * load * (elementary::atan(beta * speed) / kHalfPi) * (slip[j] / speed);
     } else if (load > 0 && slips_[r] != 0) {
-      if (stretch_[number] * slip[j] < 0 && relation.tangents == 1) turned_[r] = 1;
+      if (along < 0) turned_[r] = 1;
       force = speed > 0 ? -row.mu * load * (slip[j] / speed) : 0;
     } else if (load > 0) {
       const double inverse_mass = response_of(row.w, row.drag);
@@ -643,6 +649,22 @@ Status RegularisedScheme::verdict(double time) const {
               "friction follows its path; the engines 'event' and 'moreau' take the law"};
 }
 
+// Another joint holds the same slip and may bear more: what one of them cannot bear goes to the others, and nothing slips before they all are at their limits.
+bool RegularisedScheme::held_by_another(int r) {
+  constexpr double kParallel = 1e-9;
+  const model::Relation& relation = system_.relations()[r];
+  if (relation.tangents != 1) return false;
+  const model::RelationRows::Tangent& own = work_.relation[r].tangent[0];
+  for (int k = 0; k < layout_.relations; ++k) {
+    if (k == r || holding_[k] != kBelow || system_.relations()[k].tangents != 1) continue;
+    const model::RelationRows::Tangent& other = system_.rows(work_, k).tangent[0];
+    const double both = response_of(own.w, other.drag) * response_of(other.w, own.drag);
+    const double each = response_of(own.w, own.drag) * response_of(other.w, other.drag);
+    if (both >= (1 - kParallel) * each) return true;
+  }
+  return false;
+}
+
 // Which contacts press, and which rows begin or cease to slip, at the end of a step.
 void RegularisedScheme::take_end(StepState& state) {
   constexpr double kAtLimit = 1e-12;  // forces are cut at it
@@ -653,6 +675,18 @@ void RegularisedScheme::take_end(StepState& state) {
     in[layout_.side() + k] = state.mode.side[k];
   }
   const double* const v = state.y.data() + layout_.coordinates;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
+    double force = 0;
+    for (int j = 0; j < relation.tangents; ++j)
+      force = elementary::hypot(force, tangent_[relation.first_tangent + j]);
+    const bool holds = relation.tangents > 0 && !relation.smooth_friction && !numbers_.arctan &&
+                       slips_[r] == 0 && load_of(r) > 0;
+    holding_[r] = !holds                                                             ? 0
+                  : force >= rows.tangent[0].mu_static * load_of(r) * (1 - kAtLimit) ? kAtItsLimit
+                                                                                     : kBelow;
+  }
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = system_.rows(work_, r);
@@ -677,7 +711,14 @@ void RegularisedScheme::take_end(StepState& state) {
         slips_[r] = 0;
         for (int j = 0; j < relation.tangents; ++j) stretch_[relation.first_tangent + j] = 0;
       } else if (slips_[r] == 0 && std::sqrt(force) >= limit * (1 - kAtLimit)) {
-        slips_[r] = 1;
+        if (held_by_another(r)) {
+          const double inverse_mass = response_of(rows.tangent[0].w, rows.tangent[0].drag);
+          const double stiffness = tangent_stiffness(inverse_mass);
+          double& stretch = stretch_[relation.first_tangent];
+          if (stiffness > 0) stretch = std::clamp(stretch, -limit / stiffness, limit / stiffness);
+        } else {
+          slips_[r] = 1;
+        }
       } else if (slips_[r] != 0) {
         // The stretch goes with the slip; when that turns, the spring begins with the force of slip.
         double turned = 0;

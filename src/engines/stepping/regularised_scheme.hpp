@@ -109,6 +109,7 @@ class RegularisedScheme final : public Scheme {
   [[nodiscard]] double response_of(const model::Row& row, const model::Row& push);
   void push(const model::Row& direction, double force);
   void take_end(StepState& state);
+  [[nodiscard]] bool held_by_another(int relation);
   void begin_slip(int relation);
 
   const model::System& system_;
@@ -132,7 +133,8 @@ class RegularisedScheme final : public Scheme {
   std::vector<double> stretch_;           ///< s by tangential row
   std::vector<std::uint8_t> slips_;       ///< by relation: its friction slips during the step
   std::vector<std::uint8_t> turned_;      ///< by relation: a slip that turned in a stage of the step
-  std::vector<Spring> spring_;            ///< by relation
+  std::vector<std::uint8_t> holding_;  ///< by relation: its friction holds, and whether that is at its limit
+  std::vector<Spring> spring_;         ///< by relation
   std::vector<double> gap_before_, rate_before_, gap_after_, rate_after_;
   std::vector<std::uint8_t> touching_;
   std::vector<Event> struck_;

@@ -406,6 +406,65 @@ TEST(Bounces, ComeToRest) {
   }
 }
 
+// Springs instead of stick. Two joints hold one slip until the force 1.2 t is that of both static limits, 3.5; a slip in the plane comes to rest as one on a line does.
+TEST(Springs, HoldWhatTheyHoldTogetherAndInThePlane) {
+  const TestModel parallel = text_model(R"toml(
+[coordinates]
+x = { velocity = -1 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "1.2*t"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 10
+law = { static = 0.2, dynamic = 0.1 }
+[[friction]]
+name = "b"
+slip = "-x'"
+normal = 5
+law = { static = 0.3, dynamic = 0.2 }
+[run]
+until = 4
+)toml");
+  const TestModel plane = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "y'"
+value = "t"
+[[friction]]
+name = "d"
+slip = ["x'", "y'"]
+normal = 10
+law = { static = 0.4, dynamic = 0.2 }
+[run]
+until = 3.9
+)toml");
+  const double stops = (-2 + std::sqrt(4 + 2.4)) / 1.2;
+  const double place = -stops + stops * stops + 0.2 * stops * stops * stops;
+  // from 3.5 = 1.2 t on: a = 1.2 t − 2
+  const double goes = 3.5 / 1.2, left = 4 - goes;
+  const double speed = 1.5 * left + 0.6 * left * left;
+  const double end = place + 0.75 * left * left + 0.2 * left * left * left;
+  for (const double h : {2e-3, 1e-3, 2e-4}) {
+    const simulate::Result run = step_to(parallel, "penalty", h, 4);
+    ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+    EXPECT_NEAR(last(run, "x'"), speed, 8 * h) << h;
+    EXPECT_NEAR(last(run, "x"), end, 8 * h) << h;
+    const simulate::Result flat = step_to(plane, "penalty", h, 3.9);
+    ASSERT_TRUE(flat.end.status.ok()) << flat.end.status.message;
+    // it stands from about t = 0.5 on: nowhere near the limit 4
+    EXPECT_NEAR(last(flat, "y'"), 0, 8 * h) << h;
+    EXPECT_NEAR(last(flat, "y"), last(step_to(plane, "moreau", h, 3.9), "y"), 8 * h) << h;
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
