@@ -52,6 +52,10 @@ RegularisedScheme::RegularisedScheme(const model::System& system, ReadNumbers re
   slips_.resize(layout_.relations);
   turned_.resize(layout_.relations);
   holding_.resize(layout_.relations);
+  const auto tangents = static_cast<std::size_t>(layout_.tangents);
+  held_rows_.reserve(tangents);
+  held_.resize(tangents * tangents);
+  own_response_.resize(tangents);
   spring_.resize(layout_.relations);
   for (std::vector<double>* each : {&gap_before_, &rate_before_, &gap_after_, &rate_after_})
     each->resize(layout_.relations);
@@ -649,20 +653,52 @@ Status RegularisedScheme::verdict(double time) const {
               "friction follows its path; the engines 'event' and 'moreau' take the law"};
 }
 
-// Another joint holds the same slip and may bear more: what one of them cannot bear goes to the others, and nothing slips before they all are at their limits.
-bool RegularisedScheme::held_by_another(int r) {
-  constexpr double kParallel = 1e-9;
-  const model::Relation& relation = system_.relations()[r];
-  if (relation.tangents != 1) return false;
-  const model::RelationRows::Tangent& own = work_.relation[r].tangent[0];
+// Others hold the same slip and may bear more, one on the same slip or several in a ring: what this row cannot bear goes to them, and nothing slips before they are at their limits.
+bool RegularisedScheme::held_by_others(int r) {
+  constexpr double kLeft = 1e-9;  // of its own response, when the others hold
+  held_rows_.clear();
   for (int k = 0; k < layout_.relations; ++k) {
-    if (k == r || holding_[k] != kBelow || system_.relations()[k].tangents != 1) continue;
-    const model::RelationRows::Tangent& other = system_.rows(work_, k).tangent[0];
-    const double both = response_of(own.w, other.drag) * response_of(other.w, own.drag);
-    const double each = response_of(own.w, own.drag) * response_of(other.w, other.drag);
-    if (both >= (1 - kParallel) * each) return true;
+    if (k == r || holding_[k] != kBelow) continue;
+    for (int j = 0; j < system_.relations()[k].tangents; ++j) held_rows_.push_back({k, j});
   }
-  return false;
+  if (held_rows_.empty()) return false;
+  const std::size_t others = held_rows_.size();
+  for (int j = 0; j < system_.relations()[r].tangents; ++j) held_rows_.push_back({r, j});
+  const std::size_t size = held_rows_.size();
+  const auto row = [this](std::size_t i) -> const model::RelationRows::Tangent& {
+    return work_.relation[held_rows_[i].relation].tangent[held_rows_[i].tangent];
+  };
+  for (std::size_t j = 0; j < size; ++j) {
+    row(j).drag.write(solved_.data(), static_cast<std::size_t>(layout_.coordinates));
+    system_.solve_mass(work_, solved_.data());
+    for (std::size_t i = 0; i < size; ++i) held_[i * size + j] = row(i).w.dot(solved_.data());
+    own_response_[j] = held_[j * size + j];
+  }
+  for (std::size_t p = 0; p < others; ++p) {
+    const double pivot = held_[p * size + p];
+    if (!(pivot > kLeft * own_response_[p])) continue;
+    for (std::size_t i = p + 1; i < size; ++i) {
+      const double share = held_[i * size + p] / pivot;
+      for (std::size_t j = p; share != 0 && j < size; ++j) held_[i * size + j] -= share * held_[p * size + j];
+    }
+  }
+  for (std::size_t i = others; i < size; ++i) {
+    if (held_[i * size + i] > kLeft * own_response_[i]) return false;
+  }
+  return true;
+}
+
+// The spring of a row at its limit gives no more than that.
+void RegularisedScheme::hold_at_limit(int r, double limit) {
+  const model::Relation& relation = system_.relations()[r];
+  double size = 0;
+  for (int j = 0; j < relation.tangents; ++j) {
+    const model::RelationRows::Tangent& row = work_.relation[r].tangent[j];
+    size = elementary::hypot(
+        size, tangent_stiffness(response_of(row.w, row.drag)) * stretch_[relation.first_tangent + j]);
+  }
+  if (!(size > limit)) return;
+  for (int j = 0; j < relation.tangents; ++j) stretch_[relation.first_tangent + j] *= limit / size;
 }
 
 // Which contacts press, and which rows begin or cease to slip, at the end of a step.
@@ -711,11 +747,8 @@ void RegularisedScheme::take_end(StepState& state) {
         slips_[r] = 0;
         for (int j = 0; j < relation.tangents; ++j) stretch_[relation.first_tangent + j] = 0;
       } else if (slips_[r] == 0 && std::sqrt(force) >= limit * (1 - kAtLimit)) {
-        if (held_by_another(r)) {
-          const double inverse_mass = response_of(rows.tangent[0].w, rows.tangent[0].drag);
-          const double stiffness = tangent_stiffness(inverse_mass);
-          double& stretch = stretch_[relation.first_tangent];
-          if (stiffness > 0) stretch = std::clamp(stretch, -limit / stiffness, limit / stiffness);
+        if (held_by_others(r)) {
+          hold_at_limit(r, limit);
         } else {
           slips_[r] = 1;
         }

@@ -429,6 +429,34 @@ law = { static = 0.3, dynamic = 0.2 }
 [run]
 until = 4
 )toml");
+  // The same two between three bodies of which one is the ground, and a third joint that bears far more.
+  const TestModel ring = text_model(R"toml(
+[coordinates]
+x = { velocity = -1 }
+y = { velocity = -1 }
+[energy]
+kinetic = "x'^2/2 + 0.05*y'^2"
+[[force]]
+along = "x'"
+value = "1.2*t"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 10
+law = { static = 0.2, dynamic = 0.1 }
+[[friction]]
+name = "b"
+slip = "y'"
+normal = 5
+law = { static = 0.3, dynamic = 0.2 }
+[[friction]]
+name = "c"
+slip = "x' - y'"
+normal = 100
+law = { static = 0.5, dynamic = 0.4 }
+[run]
+until = 2.8
+)toml");
   const TestModel plane = text_model(R"toml(
 [coordinates]
 x = { velocity = 1 }
@@ -452,7 +480,14 @@ until = 3.9
   const double goes = 3.5 / 1.2, left = 4 - goes;
   const double speed = 1.5 * left + 0.6 * left * left;
   const double end = place + 0.75 * left * left + 0.2 * left * left * left;
+  const double ring_stops = (-2 + std::sqrt(4 + 2.64)) / 1.2;
+  const double ring_place =
+      -ring_stops + (ring_stops * ring_stops + 0.2 * ring_stops * ring_stops * ring_stops) / 1.1;
   for (const double h : {2e-3, 1e-3, 2e-4}) {
+    const simulate::Result three = step_to(ring, "penalty", h, 2.8);
+    ASSERT_TRUE(three.end.status.ok()) << three.end.status.message;
+    EXPECT_NEAR(last(three, "x"), ring_place, 8 * h) << h;
+    EXPECT_NEAR(last(three, "x'"), 0, 8 * h) << h;
     const simulate::Result run = step_to(parallel, "penalty", h, 4);
     ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
     EXPECT_NEAR(last(run, "x'"), speed, 8 * h) << h;
