@@ -56,6 +56,7 @@ RegularisedScheme::RegularisedScheme(const model::System& system, ReadNumbers re
   held_rows_.reserve(tangents);
   held_.resize(tangents * tangents);
   own_response_.resize(tangents);
+  due_joint_.resize(tangents);
   spring_.resize(layout_.relations);
   for (std::vector<double>* each : {&gap_before_, &rate_before_, &gap_after_, &rate_after_})
     each->resize(layout_.relations);
@@ -81,6 +82,7 @@ std::string RegularisedScheme::begin(const EngineOptions& options, double step) 
   std::fill(spring_.begin(), spring_.end(), Spring{});
   std::fill(normal_.begin(), normal_.end(), 0.0);
   std::fill(tangent_.begin(), tangent_.end(), 0.0);
+  std::fill(due_joint_.begin(), due_joint_.end(), 0.0);
   too_far_since_ = too_far_ = 0;
   if (law_ != nullptr) law_->start();
   overlaps_.start();
@@ -545,6 +547,17 @@ void RegularisedScheme::ask_law(int r, double t) {
   double free = std::abs(own.zeta_n + own.w.dot(a));
   for (int j = 0; j < relation.tangents; ++j)
     free = std::max(free, std::abs(own.tangent[j].zeta + own.tangent[j].w.dot(a)));
+  // Joints that this contact loads share its impact. The friction of its weight goes on behind it.
+  const double weight = std::abs(own.zeta_n + own.w.dot(a)) / response_of(own.w, own.push);
+  for (int k = 0; k < layout_.relations; ++k) {
+    const model::Relation& joint = system_.relations()[k];
+    const double factor = fed_by(k, r);
+    for (int j = 0; factor > 0 && j < joint.tangents; ++j) {
+      const model::RelationRows::Tangent& row = system_.rows(work_, k).tangent[j];
+      free = std::max(
+          free, std::abs(row.zeta + row.w.dot(a)) + row.mu * factor * weight * response_of(row.w, row.drag));
+    }
+  }
   spring_[r].free_rate = free;
   if (!(spring_[r].approach > kWorthIt * h_ * free)) return;
   impact_mode_ = stage_mode_;
@@ -566,6 +579,18 @@ void RegularisedScheme::ask_law(int r, double t) {
         impact_mode_.tangent[j] = TangentStatus::stick;
     }
   }
+  // A joint that had no load until now has no status yet.
+  for (int k = 0; k < layout_.relations; ++k) {
+    const model::Relation& joint = system_.relations()[k];
+    if (!(fed_by(k, r) > 0) || joint.smooth_friction) continue;
+    for (int j = 0; j < joint.tangents; ++j) {
+      const model::RelationRows::Tangent& row = work_.relation[k].tangent[j];
+      const double slip = row.drive + row.w.dot(work_.in.data() + layout_.v());
+      if (slip != 0 && (slips_[k] != 0 || load_of(k) <= 0))
+        impact_mode_.tangent[joint.first_tangent + j] =
+            slip > 0 ? TangentStatus::slip_plus : TangentStatus::slip_minus;
+    }
+  }
   if (!alone) {
     // One impact in the midst of another is told by neither of their laws.
     overlaps_.note(1, 0, t);
@@ -583,6 +608,12 @@ void RegularisedScheme::ask_law(int r, double t) {
       spring.due = rows.gap_time + rows.w.dot(v);
       for (int j = 0; j < system_.relations()[k].tangents; ++j)
         spring.due_slip[j] = rows.tangent[j].drive + rows.tangent[j].w.dot(v);
+    }
+    for (int k = 0; k < layout_.relations; ++k) {
+      const model::Relation& joint = system_.relations()[k];
+      const model::RelationRows& rows = system_.rows(work_, k);
+      for (int j = 0; j < joint.tangents; ++j)
+        due_joint_[joint.first_tangent + j] = rows.tangent[j].drive + rows.tangent[j].w.dot(v);
     }
   }
   write_state(layout_, t, y_.data(), work_.in.data());
@@ -619,6 +650,16 @@ bool RegularisedScheme::take_law() {
   return true;
 }
 
+// How much of the reaction of a contact a joint has as its load.
+double RegularisedScheme::fed_by(int joint, int contact) {
+  if (joint == contact) return 0;
+  const model::Relation& relation = system_.relations()[joint];
+  for (std::size_t k = 0; k < relation.feeds.size(); ++k) {
+    if (relation.feeds[k] == contact) return system_.rows(work_, joint).factors[k];
+  }
+  return 0;
+}
+
 void RegularisedScheme::compare_with_law(int r, double t) {
   constexpr double kStops = 50, kLongest = 300;  // steps; what presses still is held by other forces
   Spring& spring = spring_[r];
@@ -633,6 +674,14 @@ void RegularisedScheme::compare_with_law(int r, double t) {
     const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
     const double slip = row.drive + row.w.dot(work_.in.data() + layout_.v());
     apart = std::max(apart, std::abs(slip - spring.due_slip[j]));
+  }
+  for (int k = 0; k < layout_.relations; ++k) {
+    const model::Relation& joint = system_.relations()[k];
+    for (int j = 0; fed_by(k, r) > 0 && j < joint.tangents; ++j) {
+      const model::RelationRows::Tangent& row = system_.rows(work_, k).tangent[j];
+      const double slip = row.drive + row.w.dot(work_.in.data() + layout_.v());
+      apart = std::max(apart, std::abs(slip - due_joint_[joint.first_tangent + j]));
+    }
   }
   const double share = std::max(0.0, apart - 2 * (t - spring.since) * spring.free_rate) / spring.approach;
   impacts_.note(share, kListed, t);
@@ -798,6 +847,7 @@ void RegularisedScheme::save(std::vector<double>& out) const {
     out.insert(out.end(),
                {s.presses ? 1.0 : 0.0, s.dents ? 1.0 : 0.0, s.rest, s.ratio, s.turn, s.watched ? 1.0 : 0.0,
                 s.approach, s.since, s.due, s.free_rate, s.due_slip[0], s.due_slip[1], s.due_slip[2]});
+  out.insert(out.end(), due_joint_.begin(), due_joint_.end());
   out.insert(out.end(), {too_far_since_, too_far_});
   creep_.save(out);
   impacts_.save(out);
@@ -806,7 +856,8 @@ void RegularisedScheme::save(std::vector<double>& out) const {
 
 bool RegularisedScheme::load(std::span<const double> saved, const StepState& /*state*/) {
   const std::size_t tangents = stretch_.size(), relations = slips_.size();
-  const std::size_t springs = tangents + relations, rest = springs + relations * Spring::kSaved;
+  const std::size_t springs = tangents + relations, joints = springs + relations * Spring::kSaved,
+                    rest = joints + tangents;
   if (saved.size() != rest + 2 + 3 * StepMonitor::kSaved) return false;
   for (std::size_t i = 0; i < rest + 2; ++i) {
     if (!std::isfinite(saved[i])) return false;
@@ -818,6 +869,7 @@ bool RegularisedScheme::load(std::span<const double> saved, const StepState& /*s
     spring_[r] = {
         s[0] != 0, s[1] != 0, s[2], s[3], s[4], s[5] != 0, s[6], s[7], s[8], s[9], {s[10], s[11], s[12]}};
   }
+  std::copy_n(saved.begin() + static_cast<std::ptrdiff_t>(joints), tangents, due_joint_.begin());
   too_far_since_ = saved[rest];
   too_far_ = saved[rest + 1];
   creep_.load(saved.subspan(rest + 2, StepMonitor::kSaved));

@@ -99,6 +99,7 @@ class RegularisedScheme final : public Scheme {
   void open_springs(double t);
   void ask_law(int relation, double t);
   [[nodiscard]] bool take_law();
+  [[nodiscard]] double fed_by(int joint, int contact);
   void compare_with_law(int relation, double t);
   void start_springs(const StepState& state);
   [[nodiscard]] double stiffness_of(int relation, double inverse_mass) const;
@@ -138,6 +139,7 @@ class RegularisedScheme final : public Scheme {
   std::vector<std::uint8_t> slips_;       ///< by relation: its friction slips during the step
   std::vector<std::uint8_t> turned_;      ///< by relation: a slip that turned in a stage of the step
   std::vector<std::uint8_t> holding_;  ///< by relation: its friction holds, and whether that is at its limit
+  std::vector<double> due_joint_;      ///< by tangential row: its slip behind the last impact by the law
   std::vector<HeldRow> held_rows_;     ///< of what holds below its limit, and one more
   std::vector<double> held_, own_response_;
   std::vector<Spring> spring_;  ///< by relation

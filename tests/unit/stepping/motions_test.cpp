@@ -500,6 +500,35 @@ until = 3.9
   }
 }
 
+// Two joints are loaded by a contact that is struck. By the law of impacts one slip stops, at v = 0, while the other goes on; springs let the first one through once it has stopped. The run says so.
+TEST(Springs, SayWhereJointsShareAnImpactOtherwise) {
+  const auto model = [](const std::string& joints) {
+    return text_model(R"toml(
+[coordinates]
+x = { velocity = -0.6 }
+y = { start = 0.05, velocity = -1 }
+[energy]
+kinetic = "x'^2/4 + y'^2/2"
+potential = "10*y"
+[[contact]]
+name = "c"
+gap = "y"
+[[friction]]
+name = "b"
+slip = "x' - 0.5"
+normal = "normal(c)"
+law = 0.25
+)toml" + joints + "[run]\nuntil = 0.3\n");
+  };
+  const TestModel one = model("");
+  const TestModel two =
+      model("[[friction]]\nname = \"a\"\nslip = \"x'\"\nnormal = \"0.5*normal(c)\"\nlaw = 0.3\n");
+  for (const double h : {1e-4, 2e-5}) {
+    EXPECT_GT(monitor(step_to(two, "penalty", h, 0.3), "impacts").worst, 0.03) << h;
+    EXPECT_LT(monitor(step_to(one, "penalty", h, 0.3), "impacts").worst, 0.02) << h;
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
