@@ -150,7 +150,7 @@ bool parse_one(const std::string& part, Reduction& out, std::string& problem) {
   }
   const std::size_t space = inside.find(' ');
   if (!event_named(inside.substr(0, space), out.event)) {
-    problem = "there are no events of the kind '" + inside.substr(0, space) + "' (docs/run-folder.md)";
+    problem = "there are no events of the kind '" + inside.substr(0, space) + "' (docs/reading-a-run.md)";
     return false;
   }
   if (space != std::string::npos) out.where = trimmed(std::string_view(inside).substr(space));

@@ -29,6 +29,7 @@ class Page {
     const begin = Math.min(...starts.map((r) => r.t[0]), Infinity);
     const end = Math.max(...starts.map((r) => r.t[r.t.length - 1]), -Infinity);
     this.clock = new Clock(Number.isFinite(begin) ? begin : 0, Number.isFinite(end) ? end : 1);
+    this.lightOnPaper();
     this.head();
     if (starts.length === 0) this.root.append(element("p", "note", "The run has no rows: there is nothing to draw."));
     else if (!(end > begin)) this.root.append(element("p", "note", `The run ends at its start, t = ${short(begin)}: there is nothing to draw over the time.`));
@@ -268,6 +269,26 @@ class Page {
   private resize(): void {
     for (const panel of this.panels) panel.resize();
     for (const draw of this.redraw) draw();
+  }
+
+  /** Paper is light. Registered before the plots, which draw behind it what had been waiting to be seen. */
+  private lightOnPaper(): void {
+    const root = document.documentElement.dataset;
+    let before: string | undefined;
+    let changed = false;
+    addEventListener("beforeprint", () => {
+      before = root.theme;
+      changed = (before ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+      if (!changed) return;
+      root.theme = "light";
+      this.rebuild();
+    });
+    addEventListener("afterprint", () => {
+      if (!changed) return;
+      if (before === undefined) delete root.theme;
+      else root.theme = before;
+      this.rebuild();
+    });
   }
 
   private rebuild(): void {

@@ -65,6 +65,7 @@ function bounds(shape: Shape, v: ArrayLike<number>, box: Box): Box {
 }
 
 const strip = 18; // of the numbers below a drawing, in pixels
+const edge = 24; // pixels around a drawing
 
 export class Scene {
   private readonly picture: Picture;
@@ -84,7 +85,9 @@ export class Scene {
   ) {
     this.picture = new Picture(host, "drawing of the model at the present time");
     this.measure();
-    this.follow = this.all.x1 - this.all.x0 > 5 * this.size.width || this.all.y1 - this.all.y0 > 5 * this.size.height;
+    // Where all is seen, so is what a body touches: the eye travels with it only where it would be a speck.
+    const speck = 30;
+    this.follow = this.all.x1 - this.all.x0 > speck * this.size.width || this.all.y1 - this.all.y0 > speck * this.size.height;
     clock.onTime(() => this.draw());
     this.draw();
   }
@@ -212,12 +215,14 @@ export class Scene {
     if (this.follow) {
       const frame = this.frame(values);
       const [cx, cy] = [(frame.x0 + frame.x1) / 2, (frame.y0 + frame.y1) / 2];
-      const [w, h] = [this.size.width * 0.75, this.size.height * 0.75];
+      const [w, h] = [this.size.width * 1.5, this.size.height * 1.5];
       view = { x0: cx - w, x1: cx + w, y0: cy - h, y1: cy + h };
     }
     // Numbers have a strip of their own below, so that they do not stand in the hatching of a ground.
     const high = this.follow ? height - strip : height;
-    const scale = 0.86 * Math.min(width / (view.x1 - view.x0 || 1), high / (view.y1 - view.y0 || 1));
+    // Belts and grounds reach beyond their line by some pixels, however small the picture is.
+    const inside = (size: number) => Math.min(0.86 * size, size - 2 * edge);
+    const scale = Math.min(inside(width) / (view.x1 - view.x0 || 1), inside(high) / (view.y1 - view.y0 || 1));
     const [cx, cy] = [(view.x0 + view.x1) / 2, (view.y0 + view.y1) / 2];
     const px = (x: number) => width / 2 + (x - cx) * scale;
     const py = (y: number) => high / 2 - (y - cy) * scale;

@@ -251,7 +251,9 @@ std::vector<std::size_t> points_at(const std::string& name, std::vector<std::str
   std::vector<std::size_t> out;
   for (const DiagramValue& value : report.values) {
     out.push_back(value.period_points);
-    if (value.ok) EXPECT_EQ(value.points.size() % keep, 0U);
+    if (value.ok) {
+      EXPECT_EQ(value.points.size() % keep, 0U);
+    }
   }
   return out;
 }
