@@ -269,7 +269,8 @@ until = 5
   }
 }
 
-// Two bodies that slide together, held by `top`, until both turn round: the friction of the floor turns with them, and what holds them together jumps from 4 + w to 4 2/3 + w, below 5 + w.
+// Two bodies that slide together, held by `top`, until both turn round: the friction of the floor turns with them, and what holds them
+// together jumps from 4 + w to 4 2/3 + w, below 5 + w.
 // Without w the place after 1 s is 0.05 − (11/6) 0.8²/2.
 TEST(Joints, HoldWhereTheFrictionOfAnotherOneTurns) {
   const auto model = [](const std::string& others, const std::string& energy, const std::string& top) {
@@ -340,7 +341,8 @@ TEST(Beside, LandingsLeaveAJointOfTwoBodiesAlone) {
   }
 }
 
-// Joints that hold the same slip hold together what their static limits make in all: 0.2·10 + 0.3·5 = 3.5 from the rest at 0.5 s on, until the force 1.2 t is there, however they share it.
+// Joints that hold the same slip hold together what their static limits make in all: 0.2·10 + 0.3·5 = 3.5 from the rest at 0.5 s on, until
+// the force 1.2 t is there, however they share it.
 TEST(Joints, InParallelHoldTogether) {
   const auto model = [](const std::string& coordinates, const std::string& energy,
                         const std::string& joints) {
@@ -376,7 +378,9 @@ TEST(Joints, InParallelHoldTogether) {
   }
 }
 
-// A scheme that ends a step at each impact misses it by up to a step at each of its bounces. What bounces comes to rest: behind its last impact it slides by the whole of its weight, or is held by it. The impacts have no friction; they end at T = t₁ (1 + 2 e/(1 − e)), t₁ = √(2 y₀/g).
+// A scheme that ends a step at each impact misses it by up to a step at each of its bounces. What bounces comes to rest: behind its last
+// impact it slides by the whole of its weight, or is held by it. The impacts have no friction; they end at T = t₁ (1 + 2 e/(1 − e)), t₁ =
+// √(2 y₀/g).
 TEST(Bounces, ComeToRest) {
   constexpr double e = 0.3, g = 10, start = 0.2, mu = 0.3, end = 1.2;
   const double rests = std::sqrt(2 * start / g) * (1 + 2 * e / (1 - e));
@@ -406,7 +410,8 @@ TEST(Bounces, ComeToRest) {
   }
 }
 
-// Springs instead of stick. Two joints hold one slip until the force 1.2 t is that of both static limits, 3.5; a slip in the plane comes to rest as one on a line does.
+// Springs instead of stick. Two joints hold one slip until the force 1.2 t is that of both static limits, 3.5; a slip in the plane comes to
+// rest as one on a line does.
 TEST(Springs, HoldWhatTheyHoldTogetherAndInThePlane) {
   const TestModel parallel = text_model(R"toml(
 [coordinates]
@@ -500,7 +505,8 @@ until = 3.9
   }
 }
 
-// Two joints are loaded by a contact that is struck. By the law of impacts one slip stops, at v = 0, while the other goes on; springs let the first one through once it has stopped. The run says so.
+// Two joints are loaded by a contact that is struck. By the law of impacts one slip stops, at v = 0, while the other goes on; springs let
+// the first one through once it has stopped. The run says so.
 TEST(Springs, SayWhereJointsShareAnImpactOtherwise) {
   const auto model = [](const std::string& joints) {
     return text_model(R"toml(
