@@ -649,6 +649,7 @@ bool ModeMotion::project(double t, double* y, bool positions) {
     }
   };
   if (positions) {
+    double largest = 0;  // of all rounds: where the place itself is zero, what is left has no other measure
     for (int iteration = 0; iteration < 8; ++iteration) {
       load(t, y);
       if (!set_->constant && !system_.motion(work_)) return false;
@@ -659,7 +660,6 @@ bool ModeMotion::project(double t, double* y, bool positions) {
       }
       // Correct with the impulses of closed and held rows only; sticking rows keep their slip position.
       double worst = 0;
-      double largest = 0;
       for (int k = 0; k < count; ++k) {
         const ActiveRows::Row& a = set_->rows[k];
         const model::Relation& relation = system_.relations()[a.relation];

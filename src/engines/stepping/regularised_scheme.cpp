@@ -19,6 +19,8 @@ constexpr double kMostDamping = 0.6;
 constexpr double kStickDamping = 0.9, kStickSpring = 0.01;
 /// Restitution below which a contact keeps a dent, and how a mass turns on it: friction has some ten steps for its share.
 constexpr double kDents = 0.01, kDentTurn = 0.1;
+/// What holds, below its limit and at it.
+constexpr std::uint8_t kBelow = 1, kAtItsLimit = 2;
 constexpr double kHalfPi = 1.5707963267948966;
 /// Differences of velocities from those of the impact law, relative to the approach: worth a note; too much.
 constexpr double kListed = 0.02, kTooFar = 0.1;
@@ -49,6 +51,12 @@ RegularisedScheme::RegularisedScheme(const model::System& system, ReadNumbers re
   stretch_.resize(layout_.tangents);
   slips_.resize(layout_.relations);
   turned_.resize(layout_.relations);
+  holding_.resize(layout_.relations);
+  const auto tangents = static_cast<std::size_t>(layout_.tangents);
+  held_rows_.reserve(tangents);
+  held_.resize(tangents * tangents);
+  own_response_.resize(tangents);
+  due_joint_.resize(tangents);
   spring_.resize(layout_.relations);
   for (std::vector<double>* each : {&gap_before_, &rate_before_, &gap_after_, &rate_after_})
     each->resize(layout_.relations);
@@ -74,6 +82,7 @@ std::string RegularisedScheme::begin(const EngineOptions& options, double step) 
   std::fill(spring_.begin(), spring_.end(), Spring{});
   std::fill(normal_.begin(), normal_.end(), 0.0);
   std::fill(tangent_.begin(), tangent_.end(), 0.0);
+  std::fill(due_joint_.begin(), due_joint_.end(), 0.0);
   too_far_since_ = too_far_ = 0;
   if (law_ != nullptr) law_->start();
   overlaps_.start();
@@ -213,6 +222,9 @@ void RegularisedScheme::add_friction(int r, const double* v, const double* stret
     stretch_rate[relation.first_tangent + j] = 0;
   }
   speed = std::sqrt(speed);
+  // A slip of several components turns its direction as it goes on; within a step it turns round only where it comes to zero.
+  double along = 0;
+  for (int j = 0; j < relation.tangents; ++j) along += stretch_[relation.first_tangent + j] * slip[j];
   double size = 0;  // of what holds
   for (int j = 0; j < relation.tangents; ++j) {
     const int number = relation.first_tangent + j;
@@ -228,7 +240,7 @@ void RegularisedScheme::add_friction(int r, const double* v, const double* stret
       }
       if (speed > 0) force = -row.mu * load * (elementary::atan(beta * speed) / kHalfPi) * (slip[j] / speed);
     } else if (load > 0 && slips_[r] != 0) {
-      if (stretch_[number] * slip[j] < 0 && relation.tangents == 1) turned_[r] = 1;
+      if (along < 0) turned_[r] = 1;
       force = speed > 0 ? -row.mu * load * (slip[j] / speed) : 0;
     } else if (load > 0) {
       const double inverse_mass = response_of(row.w, row.drag);
@@ -535,6 +547,17 @@ void RegularisedScheme::ask_law(int r, double t) {
   double free = std::abs(own.zeta_n + own.w.dot(a));
   for (int j = 0; j < relation.tangents; ++j)
     free = std::max(free, std::abs(own.tangent[j].zeta + own.tangent[j].w.dot(a)));
+  // Joints that this contact loads share its impact. The friction of its weight goes on behind it.
+  const double weight = std::abs(own.zeta_n + own.w.dot(a)) / response_of(own.w, own.push);
+  for (int k = 0; k < layout_.relations; ++k) {
+    const model::Relation& joint = system_.relations()[k];
+    const double factor = fed_by(k, r);
+    for (int j = 0; factor > 0 && j < joint.tangents; ++j) {
+      const model::RelationRows::Tangent& row = system_.rows(work_, k).tangent[j];
+      free = std::max(
+          free, std::abs(row.zeta + row.w.dot(a)) + row.mu * factor * weight * response_of(row.w, row.drag));
+    }
+  }
   spring_[r].free_rate = free;
   if (!(spring_[r].approach > kWorthIt * h_ * free)) return;
   impact_mode_ = stage_mode_;
@@ -556,6 +579,18 @@ void RegularisedScheme::ask_law(int r, double t) {
         impact_mode_.tangent[j] = TangentStatus::stick;
     }
   }
+  // A joint that had no load until now has no status yet.
+  for (int k = 0; k < layout_.relations; ++k) {
+    const model::Relation& joint = system_.relations()[k];
+    if (!(fed_by(k, r) > 0) || joint.smooth_friction) continue;
+    for (int j = 0; j < joint.tangents; ++j) {
+      const model::RelationRows::Tangent& row = work_.relation[k].tangent[j];
+      const double slip = row.drive + row.w.dot(work_.in.data() + layout_.v());
+      if (slip != 0 && (slips_[k] != 0 || load_of(k) <= 0))
+        impact_mode_.tangent[joint.first_tangent + j] =
+            slip > 0 ? TangentStatus::slip_plus : TangentStatus::slip_minus;
+    }
+  }
   if (!alone) {
     // One impact in the midst of another is told by neither of their laws.
     overlaps_.note(1, 0, t);
@@ -573,6 +608,12 @@ void RegularisedScheme::ask_law(int r, double t) {
       spring.due = rows.gap_time + rows.w.dot(v);
       for (int j = 0; j < system_.relations()[k].tangents; ++j)
         spring.due_slip[j] = rows.tangent[j].drive + rows.tangent[j].w.dot(v);
+    }
+    for (int k = 0; k < layout_.relations; ++k) {
+      const model::Relation& joint = system_.relations()[k];
+      const model::RelationRows& rows = system_.rows(work_, k);
+      for (int j = 0; j < joint.tangents; ++j)
+        due_joint_[joint.first_tangent + j] = rows.tangent[j].drive + rows.tangent[j].w.dot(v);
     }
   }
   write_state(layout_, t, y_.data(), work_.in.data());
@@ -609,6 +650,16 @@ bool RegularisedScheme::take_law() {
   return true;
 }
 
+// How much of the reaction of a contact a joint has as its load.
+double RegularisedScheme::fed_by(int joint, int contact) {
+  if (joint == contact) return 0;
+  const model::Relation& relation = system_.relations()[joint];
+  for (std::size_t k = 0; k < relation.feeds.size(); ++k) {
+    if (relation.feeds[k] == contact) return system_.rows(work_, joint).factors[k];
+  }
+  return 0;
+}
+
 void RegularisedScheme::compare_with_law(int r, double t) {
   constexpr double kStops = 50, kLongest = 300;  // steps; what presses still is held by other forces
   Spring& spring = spring_[r];
@@ -623,6 +674,14 @@ void RegularisedScheme::compare_with_law(int r, double t) {
     const model::RelationRows::Tangent& row = system_.rows(work_, r).tangent[j];
     const double slip = row.drive + row.w.dot(work_.in.data() + layout_.v());
     apart = std::max(apart, std::abs(slip - spring.due_slip[j]));
+  }
+  for (int k = 0; k < layout_.relations; ++k) {
+    const model::Relation& joint = system_.relations()[k];
+    for (int j = 0; fed_by(k, r) > 0 && j < joint.tangents; ++j) {
+      const model::RelationRows::Tangent& row = system_.rows(work_, k).tangent[j];
+      const double slip = row.drive + row.w.dot(work_.in.data() + layout_.v());
+      apart = std::max(apart, std::abs(slip - due_joint_[joint.first_tangent + j]));
+    }
   }
   const double share = std::max(0.0, apart - 2 * (t - spring.since) * spring.free_rate) / spring.approach;
   impacts_.note(share, kListed, t);
@@ -643,6 +702,54 @@ Status RegularisedScheme::verdict(double time) const {
               "friction follows its path; the engines 'event' and 'moreau' take the law"};
 }
 
+// Others hold the same slip and may bear more, one on the same slip or several in a ring: what this row cannot bear goes to them, and nothing slips before they are at their limits.
+bool RegularisedScheme::held_by_others(int r) {
+  constexpr double kLeft = 1e-9;  // of its own response, when the others hold
+  held_rows_.clear();
+  for (int k = 0; k < layout_.relations; ++k) {
+    if (k == r || holding_[k] != kBelow) continue;
+    for (int j = 0; j < system_.relations()[k].tangents; ++j) held_rows_.push_back({k, j});
+  }
+  if (held_rows_.empty()) return false;
+  const std::size_t others = held_rows_.size();
+  for (int j = 0; j < system_.relations()[r].tangents; ++j) held_rows_.push_back({r, j});
+  const std::size_t size = held_rows_.size();
+  const auto row = [this](std::size_t i) -> const model::RelationRows::Tangent& {
+    return work_.relation[held_rows_[i].relation].tangent[held_rows_[i].tangent];
+  };
+  for (std::size_t j = 0; j < size; ++j) {
+    row(j).drag.write(solved_.data(), static_cast<std::size_t>(layout_.coordinates));
+    system_.solve_mass(work_, solved_.data());
+    for (std::size_t i = 0; i < size; ++i) held_[i * size + j] = row(i).w.dot(solved_.data());
+    own_response_[j] = held_[j * size + j];
+  }
+  for (std::size_t p = 0; p < others; ++p) {
+    const double pivot = held_[p * size + p];
+    if (!(pivot > kLeft * own_response_[p])) continue;
+    for (std::size_t i = p + 1; i < size; ++i) {
+      const double share = held_[i * size + p] / pivot;
+      for (std::size_t j = p; share != 0 && j < size; ++j) held_[i * size + j] -= share * held_[p * size + j];
+    }
+  }
+  for (std::size_t i = others; i < size; ++i) {
+    if (held_[i * size + i] > kLeft * own_response_[i]) return false;
+  }
+  return true;
+}
+
+// The spring of a row at its limit gives no more than that.
+void RegularisedScheme::hold_at_limit(int r, double limit) {
+  const model::Relation& relation = system_.relations()[r];
+  double size = 0;
+  for (int j = 0; j < relation.tangents; ++j) {
+    const model::RelationRows::Tangent& row = work_.relation[r].tangent[j];
+    size = elementary::hypot(
+        size, tangent_stiffness(response_of(row.w, row.drag)) * stretch_[relation.first_tangent + j]);
+  }
+  if (!(size > limit)) return;
+  for (int j = 0; j < relation.tangents; ++j) stretch_[relation.first_tangent + j] *= limit / size;
+}
+
 // Which contacts press, and which rows begin or cease to slip, at the end of a step.
 void RegularisedScheme::take_end(StepState& state) {
   constexpr double kAtLimit = 1e-12;  // forces are cut at it
@@ -653,6 +760,18 @@ void RegularisedScheme::take_end(StepState& state) {
     in[layout_.side() + k] = state.mode.side[k];
   }
   const double* const v = state.y.data() + layout_.coordinates;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    const model::RelationRows& rows = system_.rows(work_, r);
+    double force = 0;
+    for (int j = 0; j < relation.tangents; ++j)
+      force = elementary::hypot(force, tangent_[relation.first_tangent + j]);
+    const bool holds = relation.tangents > 0 && !relation.smooth_friction && !numbers_.arctan &&
+                       slips_[r] == 0 && load_of(r) > 0;
+    holding_[r] = !holds                                                             ? 0
+                  : force >= rows.tangent[0].mu_static * load_of(r) * (1 - kAtLimit) ? kAtItsLimit
+                                                                                     : kBelow;
+  }
   for (int r = 0; r < layout_.relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     const model::RelationRows& rows = system_.rows(work_, r);
@@ -677,7 +796,11 @@ void RegularisedScheme::take_end(StepState& state) {
         slips_[r] = 0;
         for (int j = 0; j < relation.tangents; ++j) stretch_[relation.first_tangent + j] = 0;
       } else if (slips_[r] == 0 && std::sqrt(force) >= limit * (1 - kAtLimit)) {
-        slips_[r] = 1;
+        if (held_by_others(r)) {
+          hold_at_limit(r, limit);
+        } else {
+          slips_[r] = 1;
+        }
       } else if (slips_[r] != 0) {
         // The stretch goes with the slip; when that turns, the spring begins with the force of slip.
         double turned = 0;
@@ -724,6 +847,7 @@ void RegularisedScheme::save(std::vector<double>& out) const {
     out.insert(out.end(),
                {s.presses ? 1.0 : 0.0, s.dents ? 1.0 : 0.0, s.rest, s.ratio, s.turn, s.watched ? 1.0 : 0.0,
                 s.approach, s.since, s.due, s.free_rate, s.due_slip[0], s.due_slip[1], s.due_slip[2]});
+  out.insert(out.end(), due_joint_.begin(), due_joint_.end());
   out.insert(out.end(), {too_far_since_, too_far_});
   creep_.save(out);
   impacts_.save(out);
@@ -732,7 +856,8 @@ void RegularisedScheme::save(std::vector<double>& out) const {
 
 bool RegularisedScheme::load(std::span<const double> saved, const StepState& /*state*/) {
   const std::size_t tangents = stretch_.size(), relations = slips_.size();
-  const std::size_t springs = tangents + relations, rest = springs + relations * Spring::kSaved;
+  const std::size_t springs = tangents + relations, joints = springs + relations * Spring::kSaved,
+                    rest = joints + tangents;
   if (saved.size() != rest + 2 + 3 * StepMonitor::kSaved) return false;
   for (std::size_t i = 0; i < rest + 2; ++i) {
     if (!std::isfinite(saved[i])) return false;
@@ -744,6 +869,7 @@ bool RegularisedScheme::load(std::span<const double> saved, const StepState& /*s
     spring_[r] = {
         s[0] != 0, s[1] != 0, s[2], s[3], s[4], s[5] != 0, s[6], s[7], s[8], s[9], {s[10], s[11], s[12]}};
   }
+  std::copy_n(saved.begin() + static_cast<std::ptrdiff_t>(joints), tangents, due_joint_.begin());
   too_far_since_ = saved[rest];
   too_far_ = saved[rest + 1];
   creep_.load(saved.subspan(rest + 2, StepMonitor::kSaved));

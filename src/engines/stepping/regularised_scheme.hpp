@@ -76,6 +76,9 @@ class RegularisedScheme final : public Scheme {
     double due_slip[3] = {};  ///< γ_T
     static constexpr std::size_t kSaved = 13;
   };
+  struct HeldRow {
+    int relation = 0, tangent = 0;
+  };
   enum class Change : std::uint8_t { none, closes, turns, leaves };
   struct Found {
     Change kind = Change::none;
@@ -96,6 +99,7 @@ class RegularisedScheme final : public Scheme {
   void open_springs(double t);
   void ask_law(int relation, double t);
   [[nodiscard]] bool take_law();
+  [[nodiscard]] double fed_by(int joint, int contact);
   void compare_with_law(int relation, double t);
   void start_springs(const StepState& state);
   [[nodiscard]] double stiffness_of(int relation, double inverse_mass) const;
@@ -109,6 +113,8 @@ class RegularisedScheme final : public Scheme {
   [[nodiscard]] double response_of(const model::Row& row, const model::Row& push);
   void push(const model::Row& direction, double force);
   void take_end(StepState& state);
+  [[nodiscard]] bool held_by_others(int relation);
+  void hold_at_limit(int relation, double limit);
   void begin_slip(int relation);
 
   const model::System& system_;
@@ -132,7 +138,11 @@ class RegularisedScheme final : public Scheme {
   std::vector<double> stretch_;           ///< s by tangential row
   std::vector<std::uint8_t> slips_;       ///< by relation: its friction slips during the step
   std::vector<std::uint8_t> turned_;      ///< by relation: a slip that turned in a stage of the step
-  std::vector<Spring> spring_;            ///< by relation
+  std::vector<std::uint8_t> holding_;  ///< by relation: its friction holds, and whether that is at its limit
+  std::vector<double> due_joint_;      ///< by tangential row: its slip behind the last impact by the law
+  std::vector<HeldRow> held_rows_;     ///< of what holds below its limit, and one more
+  std::vector<double> held_, own_response_;
+  std::vector<Spring> spring_;  ///< by relation
   std::vector<double> gap_before_, rate_before_, gap_after_, rate_after_;
   std::vector<std::uint8_t> touching_;
   std::vector<Event> struck_;

@@ -26,6 +26,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
   passed_zero_.resize(layout_.tangents);
   jumped_.resize(layout_.tangents);
   touching_.resize(layout_.relations);
+  placed_.resize(layout_.coordinates);
   kept_.resize(layout_.integrated());
   motion_.always_audit(true);
 }
@@ -75,7 +76,44 @@ bool RungeKuttaScheme::rests(const Mode& mode) const {
 Status RungeKuttaScheme::start(StepState& state) {
   if (state.mode.pressed.size() != static_cast<std::size_t>(layout_.relations))
     state.mode.pressed.assign(layout_.relations, 0);
+  load(state);
+  put_on_gaps(state);
   return decide(state);
+}
+
+// A coordinate that a closed gap holds alone is pinned where it is when the mode begins: it must be on the gap by then, and not where the step has met it.
+void RungeKuttaScheme::put_on_gaps(StepState& state) {
+  constexpr int kRounds = 4;
+  constexpr double kRounding = 1e-15;
+  std::fill(placed_.begin(), placed_.end(), std::uint8_t{0});
+  bool moved = false;
+  for (int r = 0; r < layout_.relations; ++r) {
+    const model::Relation& relation = system_.relations()[r];
+    if (!relation.has_normal || !relation.holonomic || !relation.rows_constant ||
+        state.mode.normal[r] == NormalStatus::open)
+      continue;
+    const model::Row& w = system_.rows(work_, r).w;
+    int own = -1, entries = 0;
+    for (int i = 0; i < layout_.coordinates; ++i) {
+      if (w[i] == 0) continue;
+      own = i;
+      ++entries;
+    }
+    if (entries != 1 || placed_[own] != 0) continue;
+    placed_[own] = 1;
+    double& place = work_.in[layout_.q() + own];
+    const double before = place;
+    for (int round = 0; round < kRounds; ++round) {
+      double gap = 0, rate = 0;
+      system_.gap(work_, r, gap, rate);
+      if (gap == 0) break;
+      place -= gap / w[own];
+      if (std::abs(place) <= kRounding * std::abs(before)) place = 0;
+    }
+    moved = moved || place != before;
+    state.y[own] = place;
+  }
+  if (moved) load(state);
 }
 
 // What closed contacts and rows at rest do from here on.
@@ -414,7 +452,10 @@ Status RungeKuttaScheme::settle(StepState& state, const Found& found, StepReport
     if (Status status = collide(state, report); !status.ok()) return status;
     struck = !numbers_.cut;
   }
+  if (struck && !end_hops(state, report)) return failed(state);
   if (struck) take_slips_behind(state);
+  load(state);
+  put_on_gaps(state);
   if (found.kind == Cut::slip) {
     state.mode.tangent[found.place] = TangentStatus::stick;
     fresh_[found.place] = 1;
@@ -510,6 +551,48 @@ Status RungeKuttaScheme::collide(StepState& state, StepReport& report) {
   report.smooth = false;
   motion_.release_pins();
   return {};
+}
+
+// A rebound whose hop ends within a step is none: the contact is met once per step from then on, and never comes to rest. It closes here, and with it ends what was left of
+// its impacts, a time like h/(1 − e). False: no finite accelerations.
+bool RungeKuttaScheme::end_hops(StepState& state, const StepReport& report) {
+  const double h = state.t - start_time_;
+  bool any = false;
+  for (int round = 0; round < layout_.relations; ++round) {
+    load(state);
+    if (!motion_.set_mode(state.mode) || !motion_.evaluate()) return false;
+    motion_.publish();
+    bool more = false;
+    for (int r = 0; r < layout_.relations; ++r) {
+      const model::Relation& relation = system_.relations()[r];
+      if (report.struck[r] == 0 || state.mode.normal[r] != NormalStatus::open) continue;
+      const model::RelationRows& rows = system_.rows(work_, r);
+      double gap = 0, rate = 0;
+      system_.gap(work_, r, gap, rate);
+      const double fall = -(rows.zeta_n + rows.w.dot(work_.in.data() + layout_.acceleration()));
+      if (!(rate > 0 && fall > 0 && 2 * rate <= fall * h)) continue;
+      state.mode.normal[r] = NormalStatus::closed;
+      for (int j = 0; j < relation.tangents; ++j) {
+        const double slip = slip_of(r, j);
+        state.mode.tangent[relation.first_tangent + j] = relation.smooth_friction ? TangentStatus::smooth
+                                                         : slip > 0               ? TangentStatus::slip_plus
+                                                         : slip < 0               ? TangentStatus::slip_minus
+                                                                                  : TangentStatus::stick;
+      }
+      more = true;
+    }
+    if (!more) break;
+    any = true;
+  }
+  if (!any) return true;
+  load(state);
+  put_on_gaps(state);
+  if (!motion_.set_mode(state.mode)) return false;
+  std::copy(state.y.begin(), state.y.end(), y_.begin());
+  if (!motion_.project(state.t, y_.data(), true)) return false;
+  std::copy_n(y_.begin(), layout_.integrated(), state.y.begin());
+  motion_.release_pins();
+  return true;
 }
 
 void RungeKuttaScheme::monitors(std::vector<Monitor>& out) const {

@@ -79,6 +79,8 @@ class RungeKuttaScheme final : public Scheme {
   void note_jumps(const StepState& state);
   [[nodiscard]] bool mark_touching(const StepState& state, const Found& found);
   [[nodiscard]] Status collide(StepState& state, StepReport& report);
+  void put_on_gaps(StepState& state);
+  [[nodiscard]] bool end_hops(StepState& state, const StepReport& report);
   [[nodiscard]] Status decide(StepState& state);
   [[nodiscard]] bool rests(const Mode& mode) const;
   [[nodiscard]] bool finite(const std::vector<double>& y) const;
@@ -103,6 +105,7 @@ class RungeKuttaScheme final : public Scheme {
   std::vector<std::uint8_t> passed_zero_;  ///< by tangential row: a stage of the step saw its slip turned
   std::vector<std::uint8_t> jumped_;       ///< by tangential row: its drive has jumped in the step
   std::vector<std::uint8_t> touching_;
+  std::vector<std::uint8_t> placed_;  ///< by coordinate: a closed gap has it
   std::vector<Event> struck_;
   std::vector<double> kept_;      ///< the state at a cut
   Mode stage_mode_, start_mode_;  ///< of a stage; of the beginning of the step

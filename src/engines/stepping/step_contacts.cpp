@@ -82,6 +82,8 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
                                       !relation.smooth_friction && (!relation.law_constant || dry_.any()));
   rested_.resize(relations);
   turned_.resize(relations);
+  carries_.resize(relations);
+  couples_.resize(relations);
   was_direction_.resize(tangents);
   blocks_.reserve(2 * relations);
   feeds_.reserve(static_cast<std::size_t>(most_feeds));
@@ -90,10 +92,12 @@ StepContacts::StepContacts(const model::System& system, model::Workspace& work)
   slot_row_.resize(slots);
   q_.resize(slots);
   W_.resize(slots * slots);
+  held_.resize(slots * slots);
   guess_of_rows_.resize(slots);
   impulse_.resize(slots);
   u_.resize(slots);
   found_.resize(2 * relations);
+  stood_.resize(2 * relations);
   guess_.resize(slots);
   first_.resize(slots);
   carried_.resize(slots);
@@ -145,6 +149,7 @@ double StepContacts::drive_of(const Slot& slot) const {
 void StepContacts::take_rows(const Mode& mode, const double* velocity) {
   double* const direction = work_.in.data() + system_.layout().direction();
   std::fill(turned_.begin(), turned_.end(), std::uint8_t{0});
+  std::fill(carries_.begin(), carries_.end(), std::uint8_t{0});
   for (int r = 0; r < system_.layout().relations; ++r) {
     const model::Relation& relation = system_.relations()[r];
     was_open_[r] = mode.normal[r] == NormalStatus::open ? 1 : 0;
@@ -280,15 +285,15 @@ void StepContacts::list_blocks(const StepLaw& law) {
       own.mu = first_mu_[r];
       own.load += first_load_[r];
     }
-    // What a turned slip was given at the beginning of the step is sought once more, with the load that it had.
-    if (turned_[r] != 0 && remembered_time_ > 0) {
+    // What a row was given at the beginning of the step is sought once more, with the load that it had.
+    if (carries_[r] != 0) {
       double load = rows.base;
       for (std::size_t k = 0; k < relation.feeds.size(); ++k)
         load += rows.factors[k] * std::abs(remembered_normal_[relation.feeds[k]]);
       own.load += remembered_time_ * std::max(load, 0.0);
     }
     if (may_be_sided_ && rested_[r] != 0 && sided_[r] != 0 && own.mu > 0)
-      own.load += law.kappa * own_dry_force(r) / own.mu;
+      own.load += (law.kappa + (carries_[r] != 0 ? remembered_time_ : 0)) * own_dry_force(r) / own.mu;
     const int slips = own.smooth ? 0 : relation.tangents;
     const bool contact = relation.has_normal && relation.kind == RelationKind::contact;
     const bool fed_by_itself = relation.feeds.size() == 1 && relation.feeds.front() == r;
@@ -459,6 +464,8 @@ Status StepContacts::solve_general() {
 void StepContacts::classify(std::span<const double> sizes) {
   constexpr double kInside = 1e-9, kStands = 1e-7, kZero = 16 * std::numeric_limits<double>::epsilon();
   const auto n = row_slot_.size();
+  bool doubts = false;
+  std::fill(stood_.begin(), stood_.end(), std::uint8_t{0});
   std::size_t row = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
@@ -483,6 +490,41 @@ void StepContacts::classify(std::span<const double> sizes) {
     }
     const bool stands = force < limit * (1 - kInside) ? speed <= kStands * scale : speed <= kZero * terms;
     found_[b] = stands ? StepContact::stick : StepContact::slip;
+    doubts = doubts || (!stands && speed <= kStands * scale);
+    stood_[b] = !stands && speed <= kStands * scale ? kDoubtful : stands ? 1 : 0;
+  }
+  if (doubts) stand_together();
+}
+
+// A row at its limit cannot move where others that stand leave it no motion: two joints on one slip, or three between three bodies. Its speed is their rounding.
+void StepContacts::stand_together() {
+  constexpr double kLeft = 1e-10;  // of its own response, when what stands is held
+  const auto n = row_slot_.size();
+  std::copy_n(W_.begin(), n * n, held_.begin());
+  const auto each_row = [this](const auto& visit) {
+    std::size_t row = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const std::size_t end = row + static_cast<std::size_t>(blocks_[b].rows());
+      for (; row < end; ++row) visit(b, row);
+    }
+  };
+  each_row([&](std::size_t b, std::size_t i) {
+    const bool tangent = slots_[row_slot_[i]].tangent >= 0;
+    if (tangent ? stood_[b] != 1 : blocks_[b].kind != StepBlockKind::bilateral) return;
+    const double pivot = held_[i * n + i];
+    if (!(pivot > kLeft * W_[i * n + i])) return;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double share = held_[k * n + i] / pivot;
+      if (k == i || share == 0) continue;
+      for (std::size_t j = 0; j < n; ++j) held_[k * n + j] -= share * held_[i * n + j];
+    }
+  });
+  each_row([&](std::size_t b, std::size_t i) {
+    if (stood_[b] != kDoubtful || slots_[row_slot_[i]].tangent < 0) return;
+    if (std::abs(held_[i * n + i]) > kLeft * std::abs(W_[i * n + i])) stood_[b] = 0;
+  });
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (stood_[b] == kDoubtful) found_[b] = StepContact::stick;
   }
 }
 
@@ -741,9 +783,14 @@ void StepContacts::forget_impact() {
 
 // What the contacts that were met act on, by rows that couple: the rest of the step is no part of the impact.
 void StepContacts::find_sharing() {
-  const std::size_t rows = row_slot_.size();
-  const auto shares = [&](std::size_t i) -> std::uint8_t& { return shares_[slots_[row_slot_[i]].relation]; };
   std::copy(half_.begin(), half_.end(), shares_.begin());
+  spread(shares_);
+}
+
+// Marks, by relation, whatever couples to a relation that is marked.
+void StepContacts::spread(std::vector<std::uint8_t>& marks) const {
+  const std::size_t rows = row_slot_.size();
+  const auto shares = [&](std::size_t i) -> std::uint8_t& { return marks[slots_[row_slot_[i]].relation]; };
   for (bool grown = true; grown;) {
     grown = false;
     for (std::size_t i = 0; i < rows; ++i) {
@@ -756,7 +803,7 @@ void StepContacts::find_sharing() {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (int k = 0; k < blocks_[b].feed_size; ++k) {
         const auto fed = static_cast<std::size_t>(feeds_[static_cast<std::size_t>(blocks_[b].feed + k)].row);
-        std::uint8_t& own = shares_[block_relation_[b]];
+        std::uint8_t& own = marks[block_relation_[b]];
         if (own == shares(fed)) continue;
         own = shares(fed) = 1;
         grown = true;

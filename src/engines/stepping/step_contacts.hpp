@@ -185,6 +185,9 @@ class StepContacts {
   [[nodiscard]] double slip_before(const contact::StepBlock& block, int number) const;
   [[nodiscard]] bool turned_by_impact(const contact::StepBlock& block, std::size_t at, int first) const;
   [[nodiscard]] bool rest_turned();
+  void carry(std::size_t block, std::size_t at);
+  [[nodiscard]] bool carry_coupled();
+  void spread(std::vector<std::uint8_t>& marks) const;
   void take_rest_limits(const Mode& mode);
   [[nodiscard]] bool rest_sided();
   [[nodiscard]] double load_of(std::size_t block, std::size_t at) const;
@@ -192,6 +195,7 @@ class StepContacts {
   [[nodiscard]] double own_dry_force(int relation) const;
   /// `sizes`: of the rows, as velocities.
   void classify(std::span<const double> sizes);
+  void stand_together();
   void check_unique();
   void find_paradox(const StepLaw& law);
   void take_impulses(double* xi, int size);
@@ -212,6 +216,8 @@ class StepContacts {
   std::vector<double> shift_;            ///< by relation: e |γ_N⁰|
   std::vector<std::uint8_t> was_open_, rested_;
   std::vector<std::uint8_t> turned_;   ///< by relation: its slip has turned within the step
+  std::vector<std::uint8_t> carries_;  ///< by relation: its reaction of the beginning is sought once more
+  std::vector<std::uint8_t> couples_;  ///< by relation: it couples to a slip that turns or stops
   std::vector<double> was_direction_;  ///< by tangential row: of the slip at the beginning of the step
   // reactions of the beginning of the step, of which a scheme makes a part of the impulse
   double remembered_time_ = 0;
@@ -234,6 +240,8 @@ class StepContacts {
   std::vector<int> row_slot_, slot_row_;
   std::vector<double> q_, W_, guess_of_rows_, impulse_, u_;
   std::vector<contact::StepContact> found_;
+  std::vector<std::uint8_t> stood_;  ///< by block: its slips stand; whether they do is asked of the others
+  std::vector<double> held_;         ///< W with what stands held
   std::vector<double> smooth_push_;  ///< by row: X of a normal row with the smooth friction that it draws
   contact::OneStepWorkspace workspace_;
   contact::OneStepModes modes_;

@@ -105,11 +105,11 @@ bool StepContacts::turned_by_impact(const StepBlock& block, std::size_t at, int 
 }
 
 // A slip that turns within the step has stood still on the way: whether it goes on is for the static coefficient to say. Where a scheme gives a part of the
-// impulse by the reaction of the beginning, which was against the slip that there was, what holds makes up for that too.
+// impulse by the reaction of the beginning, which was against the slip that there was, what holds makes up for that too,
+// and so does what couples to it.
 bool StepContacts::rest_turned() {
   bool any = false;
   std::size_t row = 0;
-  const std::size_t rows = row_slot_.size();
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const StepBlock& block = blocks_[b];
     const int r = block_relation_[b];
@@ -127,11 +127,48 @@ bool StepContacts::rest_turned() {
     if (!(along < 0) || turned_by_impact(block, at, relation.first_tangent)) continue;
     rested_[r] = turned_[r] = 1;
     any = true;
-    for (int c = 0; remembered_time_ > 0 && c < block.slips; ++c) {
-      const std::size_t i = at + static_cast<std::size_t>(c);
-      carried_[i] = remembered_time_ * remembered_tangent_[relation.first_tangent + c];
-      for (std::size_t k = 0; k < rows; ++k) q_[k] -= W_[k * rows + i] * carried_[i];
-    }
+    carry(b, at);
+  }
+  return carry_coupled() || any;
+}
+
+// What a row was given by the reaction of the beginning of the step is sought once more with the rest of its impulse.
+void StepContacts::carry(std::size_t b, std::size_t at) {
+  const int r = block_relation_[b];
+  if (!(remembered_time_ > 0) || carries_[r] != 0) return;
+  carries_[r] = 1;
+  const std::size_t rows = row_slot_.size();
+  for (int c = 0; c < blocks_[b].slips; ++c) {
+    const std::size_t i = at + static_cast<std::size_t>(c);
+    carried_[i] = remembered_time_ * remembered_tangent_[system_.relations()[r].first_tangent + c];
+    for (std::size_t k = 0; k < rows; ++k) q_[k] -= W_[k * rows + i] * carried_[i];
+  }
+}
+
+// The friction of a slip that turns or stops jumps within the step, and the reaction of every row at rest that couples to it jumps with it. Its mean is within its
+// limit; what is left of it behind the reaction of the beginning is not.
+bool StepContacts::carry_coupled() {
+  if (!(remembered_time_ > 0)) return false;
+  bool jumps = false, any = false;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const int r = block_relation_[b];
+    const bool stops = blocks_[b].slips > 0 && rested_[r] == 0 && found_[b] == contact::StepContact::stick &&
+                       (was_open_[r] == 0 || approach_[r] >= 0);
+    couples_[r] = turned_[r] != 0 || stops ? 1 : 0;
+    jumps = jumps || couples_[r] != 0;
+  }
+  if (!jumps) return false;
+  spread(couples_);
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const StepBlock& block = blocks_[b];
+    const int r = block_relation_[b];
+    const std::size_t at = row + (block.kind == StepBlockKind::friction ? 0 : 1);
+    row += static_cast<std::size_t>(block.rows());
+    if (block.slips == 0 || couples_[r] == 0 || rested_[r] == 0 || carries_[r] != 0) continue;
+    if (system_.relations()[r].smooth_friction || strikes(r)) continue;
+    carry(b, at);
+    any = true;
   }
   return any;
 }
@@ -171,8 +208,9 @@ bool StepContacts::rest_sided() {
     const double mu = forwards ? mu_plus_[r] : mu_minus_[r], dry = forwards ? dry_plus_[r] : dry_minus_[r];
     if (mu == most && dry == held) continue;
     // The known part of the limit has the dry force of both in it.
-    const double load = load_of(b, at) - (held > 0 ? kappa_ * held / block.mu : 0);
-    const double limit = mu / most * block.mu * std::max(load, 0.0) + kappa_ * dry;
+    const double time = kappa_ + (carries_[r] != 0 ? remembered_time_ : 0);
+    const double load = load_of(b, at) - (held > 0 ? time * held / block.mu : 0);
+    const double limit = mu / most * block.mu * std::max(load, 0.0) + time * dry;
     if (!(std::abs(impulse_[at]) > kAbove * limit)) continue;
     side_[r] = forwards ? 1 : -1;
     any = true;

@@ -269,6 +269,272 @@ until = 5
   }
 }
 
+// Two bodies that slide together, held by `top`, until both turn round: the friction of the floor turns with them, and what holds them
+// together jumps from 4 + w to 4 2/3 + w, below 5 + w.
+// Without w the place after 1 s is 0.05 − (11/6) 0.8²/2.
+TEST(Joints, HoldWhereTheFrictionOfAnotherOneTurns) {
+  const auto model = [](const std::string& others, const std::string& energy, const std::string& top) {
+    return text_model("[coordinates]\nx = { velocity = 0.5 }\ny = { velocity = 0.5 }\n" + others +
+                      "[energy]\nkinetic = \"x'^2 + y'^2/2" + energy +
+                      "\"\n[[force]]\nalong = \"y'\"\nvalue = -6.5\n[[friction]]\nname = \"floor\"\n"
+                      "slip = \"x'\"\nnormal = 10\nlaw = 0.1\n" +
+                      top + "[run]\nuntil = 1\n");
+  };
+  const std::string law = "normal = 10\nlaw = { static = 0.5, dynamic = 0.3 }\n";
+  const std::array<TestModel, 3> models{
+      model("", "", "[[friction]]\nname = \"top\"\nslip = \"y' - x'\"\n" + law),
+      // of two components
+      model("u = 0\n", " + u'^2/2", "[[friction]]\nname = \"top\"\nslip = [\"y' - x'\", \"u'\"]\n" + law),
+      // of two slips in a row
+      model("u = { velocity = 0.5 }\n", " + 0.005*u'^2",
+            "[[friction]]\nname = \"top\"\nslip = \"u' - x'\"\n" + law +
+                "[[friction]]\nname = \"glue\"\nslip = \"y' - u'\"\n" + law)};
+  const double mass[] = {3, 3, 3.01};
+  for (const char* engine : {"moreau", "theta", "newmark"}) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      const double stops = 0.5 * mass[k] / 7.5;
+      const double place = 0.25 * stops - 0.5 * 5.5 / mass[k] * (1 - stops) * (1 - stops);
+      for (const long steps : {97L, 250L, 333L, 1000L, 1777L, 4001L}) {
+        const double h = 1.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(models[k], engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), place, h) << engine << k << ' ' << h;
+        EXPECT_NEAR(last(run, "y"), place, h) << engine << k << ' ' << h;
+      }
+    }
+  }
+}
+
+// A body falls on a floor that holds it; two others slide on each other until both have the speed 0.5, at 1.25 s. Neither has anything to do with the other.
+TEST(Beside, LandingsLeaveAJointOfTwoBodiesAlone) {
+  const auto model = [](const std::string& falling, const std::string& energy, const std::string& contacts) {
+    return text_model(
+        "[coordinates]\nx = { velocity = 1 }\nu = 0\n" + falling +
+        "[energy]\nkinetic = \"(x'^2 + u'^2)/2 + " + energy + "\"\n" + contacts +
+        "[[friction]]\nname = \"j\"\nslip = \"x' - u'\"\nnormal = 2\nlaw = 0.2\n[run]\nuntil = 2\n");
+  };
+  struct Case {
+    TestModel model;
+    double floor;
+  };
+  const std::array<Case, 3> cases{
+      Case{model("y = 0.05\n", "0.85*y'^2\"\npotential = \"17*y", "[[contact]]\nname = \"w\"\ngap = \"y\"\n"),
+           0},
+      Case{model("y = 0.35\n", "0.85*y'^2\"\npotential = \"17*y",
+                 "[[contact]]\nname = \"w\"\ngap = \"3*y - 0.9\"\n"),
+           0.3},
+      // two on each other
+      Case{model("y = 0.05\nz = 0.07\n", "0.85*y'^2 + 0.35*z'^2\"\npotential = \"17*y + 7*z",
+                 "[[contact]]\nname = \"w\"\ngap = \"y\"\n[[contact]]\nname = \"v\"\ngap = \"z - y\"\n"),
+           0}};
+  for (const char* engine : {"rk4", "rk4-zabuga"}) {
+    for (const Case& each : cases) {
+      for (const long steps : {200L, 333L, 1000L, 2777L}) {
+        const double h = 2.0 / static_cast<double>(steps);
+        const simulate::Result run = step_run(each.model, engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << engine << each.floor << ' ' << h << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), 0.9375 + 0.375, h) << engine << h;
+        EXPECT_NEAR(last(run, "u"), 0.3125 + 0.375, h) << engine << h;
+        EXPECT_NEAR(last(run, "y"), each.floor, 1e-15) << engine << h;
+      }
+    }
+  }
+}
+
+// Joints that hold the same slip hold together what their static limits make in all: 0.2·10 + 0.3·5 = 3.5 from the rest at 0.5 s on, until
+// the force 1.2 t is there, however they share it.
+TEST(Joints, InParallelHoldTogether) {
+  const auto model = [](const std::string& coordinates, const std::string& energy,
+                        const std::string& joints) {
+    return text_model("[coordinates]\nx = { velocity = -1 }\n" + coordinates +
+                      "[energy]\nkinetic = \"x'^2/2" + energy +
+                      "\"\n[[force]]\nalong = \"x'\"\nvalue = \"1.2*t\"\n" + joints + "[run]\nuntil = 2.8\n");
+  };
+  const std::string a = "normal = 10\nlaw = { static = 0.2, dynamic = 0.1 }\n",
+                    b = "normal = 5\nlaw = { static = 0.3, dynamic = 0.2 }\n";
+  const auto joint = [](const std::string& name, const std::string& slip, const std::string& law) {
+    return "[[friction]]\nname = \"" + name + "\"\nslip = \"" + slip + "\"\n" + law;
+  };
+  const std::array<TestModel, 3> models{
+      model("", "", joint("a", "x'", a) + joint("b", "-x'", b)),
+      model("", "", joint("b", "x'", b) + joint("a", "x'", a)),
+      // a light body between: two joints in a row beside a third one
+      model("y = { velocity = -1 }\n", " + 0.0005*y'^2",
+            joint("c", "x' - y'", "normal = 100\nlaw = { static = 0.5, dynamic = 0.4 }\n") +
+                joint("b", "y'", b) + joint("a", "x'", a))};
+  // v = −1 + 2 t + 0.6 t² is zero here; the mass of the light body makes next to no difference
+  const double stops = (-2 + std::sqrt(4 + 2.4)) / 1.2;
+  const double place = -stops + stops * stops + 0.2 * stops * stops * stops;
+  for (const char* engine : {"moreau", "theta", "newmark"}) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      for (const long steps : {280L, 777L, 1000L, 2800L, 7001L}) {
+        const double h = 2.8 / static_cast<double>(steps);
+        const simulate::Result run = step_run(models[k], engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), place, h + 1e-3) << engine << k << ' ' << h;
+        EXPECT_NEAR(last(run, "x'"), 0, 1e-9) << engine << k << ' ' << h;
+      }
+    }
+  }
+}
+
+// A scheme that ends a step at each impact misses it by up to a step at each of its bounces. What bounces comes to rest: behind its last
+// impact it slides by the whole of its weight, or is held by it. The impacts have no friction; they end at T = t₁ (1 + 2 e/(1 − e)), t₁ =
+// √(2 y₀/g).
+TEST(Bounces, ComeToRest) {
+  constexpr double e = 0.3, g = 10, start = 0.2, mu = 0.3, end = 1.2;
+  const double rests = std::sqrt(2 * start / g) * (1 + 2 * e / (1 - e));
+  // without friction until then, and a = −μ g behind it
+  const double slides = 1.4 / (mu * g), place = 1.4 * rests + 0.5 * 1.4 * slides;
+  ASSERT_LT(rests + slides, end);
+  const auto model = [](const std::string& gap, const std::string& friction) {
+    return text_model(
+        "[coordinates]\nx = { velocity = 1.4 }\ny = 0.2\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n"
+        "potential = \"10*y\"\n[[contact]]\nname = \"f\"\ngap = \"" +
+        gap + "\"\nslip = \"x'\"\nfriction = " + friction +
+        "\nimpact = { restitution = 0.3, friction = false }\n[run]\nuntil = 1.2\n");
+  };
+  const std::array<TestModel, 2> models{model("y", "0.3"), model("y", "{ static = 0.4, dynamic = 0.3 }")};
+  for (const char* engine : {"moreau", "rk4"}) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      for (const long steps : {1200L, 3333L, 12000L}) {
+        const double h = end / static_cast<double>(steps);
+        const simulate::Result run = step_run(models[k], engine, h, steps);
+        ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+        EXPECT_NEAR(last(run, "x"), place, 40 * h) << engine << k << ' ' << h;
+        EXPECT_EQ(last(run, "x'"), 0) << engine << k << ' ' << h;
+        EXPECT_NEAR(last(run, "y"), 0, engine == std::string("rk4") ? 1e-15 : 10 * h)
+            << engine << k << ' ' << h;
+      }
+    }
+  }
+}
+
+// Springs instead of stick. Two joints hold one slip until the force 1.2 t is that of both static limits, 3.5; a slip in the plane comes to
+// rest as one on a line does.
+TEST(Springs, HoldWhatTheyHoldTogetherAndInThePlane) {
+  const TestModel parallel = text_model(R"toml(
+[coordinates]
+x = { velocity = -1 }
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+along = "x'"
+value = "1.2*t"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 10
+law = { static = 0.2, dynamic = 0.1 }
+[[friction]]
+name = "b"
+slip = "-x'"
+normal = 5
+law = { static = 0.3, dynamic = 0.2 }
+[run]
+until = 4
+)toml");
+  // The same two between three bodies of which one is the ground, and a third joint that bears far more.
+  const TestModel ring = text_model(R"toml(
+[coordinates]
+x = { velocity = -1 }
+y = { velocity = -1 }
+[energy]
+kinetic = "x'^2/2 + 0.05*y'^2"
+[[force]]
+along = "x'"
+value = "1.2*t"
+[[friction]]
+name = "a"
+slip = "x'"
+normal = 10
+law = { static = 0.2, dynamic = 0.1 }
+[[friction]]
+name = "b"
+slip = "y'"
+normal = 5
+law = { static = 0.3, dynamic = 0.2 }
+[[friction]]
+name = "c"
+slip = "x' - y'"
+normal = 100
+law = { static = 0.5, dynamic = 0.4 }
+[run]
+until = 2.8
+)toml");
+  const TestModel plane = text_model(R"toml(
+[coordinates]
+x = { velocity = 1 }
+y = 0
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[force]]
+along = "y'"
+value = "t"
+[[friction]]
+name = "d"
+slip = ["x'", "y'"]
+normal = 10
+law = { static = 0.4, dynamic = 0.2 }
+[run]
+until = 3.9
+)toml");
+  const double stops = (-2 + std::sqrt(4 + 2.4)) / 1.2;
+  const double place = -stops + stops * stops + 0.2 * stops * stops * stops;
+  // from 3.5 = 1.2 t on: a = 1.2 t − 2
+  const double goes = 3.5 / 1.2, left = 4 - goes;
+  const double speed = 1.5 * left + 0.6 * left * left;
+  const double end = place + 0.75 * left * left + 0.2 * left * left * left;
+  const double ring_stops = (-2 + std::sqrt(4 + 2.64)) / 1.2;
+  const double ring_place =
+      -ring_stops + (ring_stops * ring_stops + 0.2 * ring_stops * ring_stops * ring_stops) / 1.1;
+  for (const double h : {2e-3, 1e-3, 2e-4}) {
+    const simulate::Result three = step_to(ring, "penalty", h, 2.8);
+    ASSERT_TRUE(three.end.status.ok()) << three.end.status.message;
+    EXPECT_NEAR(last(three, "x"), ring_place, 8 * h) << h;
+    EXPECT_NEAR(last(three, "x'"), 0, 8 * h) << h;
+    const simulate::Result run = step_to(parallel, "penalty", h, 4);
+    ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+    EXPECT_NEAR(last(run, "x'"), speed, 8 * h) << h;
+    EXPECT_NEAR(last(run, "x"), end, 8 * h) << h;
+    const simulate::Result flat = step_to(plane, "penalty", h, 3.9);
+    ASSERT_TRUE(flat.end.status.ok()) << flat.end.status.message;
+    // it stands from about t = 0.5 on: nowhere near the limit 4
+    EXPECT_NEAR(last(flat, "y'"), 0, 8 * h) << h;
+    EXPECT_NEAR(last(flat, "y"), last(step_to(plane, "moreau", h, 3.9), "y"), 8 * h) << h;
+  }
+}
+
+// Two joints are loaded by a contact that is struck. By the law of impacts one slip stops, at v = 0, while the other goes on; springs let
+// the first one through once it has stopped. The run says so.
+TEST(Springs, SayWhereJointsShareAnImpactOtherwise) {
+  const auto model = [](const std::string& joints) {
+    return text_model(R"toml(
+[coordinates]
+x = { velocity = -0.6 }
+y = { start = 0.05, velocity = -1 }
+[energy]
+kinetic = "x'^2/4 + y'^2/2"
+potential = "10*y"
+[[contact]]
+name = "c"
+gap = "y"
+[[friction]]
+name = "b"
+slip = "x' - 0.5"
+normal = "normal(c)"
+law = 0.25
+)toml" + joints + "[run]\nuntil = 0.3\n");
+  };
+  const TestModel one = model("");
+  const TestModel two =
+      model("[[friction]]\nname = \"a\"\nslip = \"x'\"\nnormal = \"0.5*normal(c)\"\nlaw = 0.3\n");
+  for (const double h : {1e-4, 2e-5}) {
+    EXPECT_GT(monitor(step_to(two, "penalty", h, 0.3), "impacts").worst, 0.03) << h;
+    EXPECT_LT(monitor(step_to(one, "penalty", h, 0.3), "impacts").worst, 0.02) << h;
+  }
+}
+
 // With friction 2 and this inertia the normal acceleration of the slipping contact is k λ + a, k = (1 - 2*0.9)/0.19, a = -1/0.19: no reaction keeps it on the floor.
 TEST(Painleve, IsNoStepThatIsSilent) {
   const auto block = [](const std::string& friction, const std::string& way) {
