@@ -168,7 +168,8 @@ void fields(Visit& visit, model::Joint& joint) {
          .bare = true},
         joint.slip);
   visit({.name = "normal",
-         .doc = "The known normal force, never negative; may use `normal(contact)` times factors that are not negative.",
+         .doc = "The known normal force, never negative; may use `normal(contact)` times factors that are "
+                "not negative.",
          .required = true},
         joint.normal);
   visit({.name = "law",

@@ -274,7 +274,8 @@ Json describe_run(const io::RunData& run, const Json& head, const io::RunHead& n
 io::FileStatus page_run(const std::filesystem::path& folder, const std::atomic<bool>* cancel, PageRun& out) {
   io::RunData run;
   std::size_t rows = 0;
-  if (io::FileStatus status = read_thinned_run(folder, run, rows, cancel, kMostEvents); !status.ok()) return status;
+  if (io::FileStatus status = read_thinned_run(folder, run, rows, cancel, kMostEvents); !status.ok())
+    return status;
   thin_rows(run, most_page_rows(run));
   const io::RunHead names = io::read_run_head(run.run_json);
   const Json head = Json::parse(run.run_json, nullptr, false);
