@@ -165,7 +165,7 @@ std::vector<double> turns(const model::System& system) {
       double& value = work.in[static_cast<std::size_t>(layout.q() + k)];
       const double around = 2 * spread(i, k) - 1;
       value += around * (angle                    ? asked[static_cast<std::size_t>(k)]
-                         : k < layout.coordinates ? 0.1 * std::abs(value)
+                         : k < layout.coordinates ? 0.1 * (1 + std::abs(value))
                                                   : 1 + std::abs(value));
     }
   };

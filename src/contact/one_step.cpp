@@ -218,17 +218,19 @@ void find_units(const OneStepProblem& p, StepMemory& m, bool all) {
 
 void scale(const OneStepProblem& p, StepMemory& m, StepUnits units) {
   double largest = 0;
-  for (int k = 0; k < m.n; ++k) largest = std::max(largest, m.size[k]);
+  for (int i = 0; i < m.count; ++i) {
+    const ScaledBlock& block = m.blocks[i];
+    // The row of a contact out of reach has the size of its gap, which is nobody else's.
+    for (int c = block.far ? 1 : 0; c < block.rows; ++c) largest = std::max(largest, m.size[block.first + c]);
+  }
   for (int k = 0; k < m.n; ++k) {
-    const double unit = power_of_two(units == StepUnits::one ? largest : m.size[k]);
+    const double unit = power_of_two(units == StepUnits::one && largest > 0 ? largest : m.size[k]);
     m.impulse_unit[k] = m.s[k] * unit;
     m.velocity_unit[k] = unit / m.s[k];
     m.q[k] = p.q[k] * m.s[k] / unit;
   }
   for (int i = 0; i < m.count; ++i) {
     const ScaledBlock& block = m.blocks[i];
-    // How far open a contact is does not matter where nothing reaches it.
-    if (block.far) m.q[block.first] = std::min(m.q[block.first], kFar);
     for (int e = m.begin[i]; e < m.begin[i + 1]; ++e) {
       const ScaledBlock& other = m.blocks[m.column[e]];
       double* values = m.values.data() + m.value[e];
@@ -511,13 +513,27 @@ void number_rows(StepMemory& m) {
   }
 }
 
-bool prepare_one_step(const OneStepProblem& p, StepMemory& m, StepUnits units) {
+// How far open a contact is does not matter where nothing reaches it: neither what is near, nor the impulses to start from, which at rest are far larger than q.
+void bring_near(StepMemory& m) {
+  for (int i = 0; i < m.count; ++i) {
+    const ScaledBlock& block = m.blocks[i];
+    if (!block.far) continue;
+    double reach = 1;
+    for (int e = m.begin[i]; e < m.begin[i + 1]; ++e) {
+      const ScaledBlock& other = m.blocks[m.column[e]];
+      for (int j = 0; j < other.rows; ++j) reach += std::abs(m.values[m.value[e] + j] * m.x[other.first + j]);
+    }
+    m.q[block.first] = std::min(m.q[block.first], kFar * reach);
+  }
+}
+
+bool prepare_one_step(const OneStepProblem& p, StepMemory& m, StepUnits units, FarContacts far) {
   if (!lay_out(p, m)) return false;
   if (!copy_matrix(p, m)) return false;
   for (int k = 0; k < m.n; ++k) {
     if (!std::isfinite(p.q[k])) return false;
   }
-  find_units(p, m, units != StepUnits::near);
+  find_units(p, m, far == FarContacts::counted);
   scale(p, m, units);
   scale_limits(p, m);
   number_rows(m);
@@ -525,6 +541,7 @@ bool prepare_one_step(const OneStepProblem& p, StepMemory& m, StepUnits units) {
     const double r = p.guess != nullptr ? p.guess[k] : 0.0;
     m.x[k] = std::isfinite(r) ? r / m.impulse_unit[k] : 0.0;
   }
+  if (far == FarContacts::near) bring_near(m);
   return true;
 }
 
@@ -606,7 +623,7 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   StepMemory& m = workspace.memory();
   provide(problem, m);
   OneStepResult result;
-  if (!prepare_one_step(problem, m, StepUnits::near)) {
+  if (!prepare_one_step(problem, m, StepUnits::own, FarContacts::near)) {
     const auto n = static_cast<std::size_t>(problem.rows());
     std::fill_n(m.impulse.begin(), n, 0.0);
     std::copy_n(problem.q, n, m.velocity.begin());
@@ -652,20 +669,27 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
   };
   search();
   publish(problem, m, result);
-  // A contact that was thought to be out of reach is not, or the answer is not sure without it: the problem as it stands.
-  const auto reached = [&] {
+  // A contact that was thought to be out of reach is not, or the answer is not sure without it: first where it stands, with the sizes of what is near, and where
+  // it bears something and is not solved, with the sizes that it makes.
+  FarContacts far = FarContacts::near;
+  const auto bears = [&] {
     for (int i = 0; i < m.count; ++i) {
       if (m.blocks[i].far && m.best[m.blocks[i].first] > 0) return true;
     }
-    return result.residual_of_q > options.tolerance;
+    return false;
   };
-  if (m.any_far && reached()) {
-    (void)prepare_one_step(problem, m, StepUnits::all);
+  const auto look_at = [&](FarContacts as) {
+    far = as;
+    (void)prepare_one_step(problem, m, StepUnits::own, far);
     m.best_residual = kInfinity;
     residual = judge(m);
     proved = false;
     search();
     publish(problem, m, result);
+  };
+  if (m.any_far && (bears() || result.residual_of_q > options.tolerance)) {
+    look_at(FarContacts::there);
+    if (bears() && result.residual_of_q > options.tolerance) look_at(FarContacts::counted);
   }
   // Impulses to start from may be so much larger than those that are needed that nothing is seen beside their rounding: at rest q is zero or next to it.
   const bool started = problem.guess != nullptr &&
@@ -682,15 +706,17 @@ OneStepResult solve_one_step(const OneStepProblem& problem, const OneStepOptions
     search_from(nullptr);
     if (result.residual_of_q > before) search_from(problem.guess);
   }
-  // Where W is singular the loop around Newton's method may get on better in one unit for all; the answer is judged as before.
+  // Where W is singular the loop around Newton's method may get on better in one unit for all; sizes, and with them what is judged, stay.
   if (result.residual_of_q > options.tolerance && !proved) {
     const double before = result.residual_of_q;
+    const OneStepMethod method = result.method;
     std::copy_n(m.impulse.begin(), m.n, m.kept.begin());
-    (void)prepare_one_step(problem, m, StepUnits::one);
+    (void)prepare_one_step(problem, m, StepUnits::one, far == FarContacts::near ? FarContacts::there : far);
     search_from(problem.guess);
     if (result.residual_of_q > before) {
       for (int k = 0; k < m.n; ++k) m.best[k] = m.kept[k] / m.impulse_unit[k];
       publish(problem, m, result);
+      result.method = method;
       proved = false;
     }
   }

@@ -78,11 +78,15 @@ struct OneStepWorkspace::Memory {
 
 using StepMemory = OneStepWorkspace::Memory;
 
-/// Units of the scaled problem: the sizes of rows; the same, with no contact out of reach; the largest of these for all rows.
-enum class StepUnits : std::uint8_t { near, all, one };
+/// Units of the scaled problem: the own size of each row, or the largest of these for all.
+enum class StepUnits : std::uint8_t { own, one };
+
+/// Contacts so far open that nothing reaches them: at the end of the reach, where they are, or where they are and with the sizes that they make.
+enum class FarContacts : std::uint8_t { near, there, counted };
 
 /// Fills the scaled problem and x from the guess. False: numbers that are not finite, or negative coefficients.
-[[nodiscard]] bool prepare_one_step(const OneStepProblem& problem, StepMemory& memory, StepUnits units);
+[[nodiscard]] bool prepare_one_step(const OneStepProblem& problem, StepMemory& memory, StepUnits units,
+                                    FarContacts far);
 
 /// û = Ŵ x + q̂.
 void scaled_velocity(const StepMemory& memory, const double* x, double* u);

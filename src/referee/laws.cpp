@@ -11,7 +11,8 @@ namespace judder::referee {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kParallel = 1e-6;  ///< share of its length by which a slope may leave the others
+constexpr double kLeastCoefficient = 1e-9;  ///< of friction: less below zero is rounding
+constexpr double kParallel = 1e-6;          ///< share of its length by which a slope may leave the others
 
 double norm_of(const double* x, int n) {
   double norm = 0;
@@ -654,6 +655,11 @@ void Referee::Bench::judge_relation(Reading& reading, int r) {
       if (told) check(Law::row, r, t, std::abs(sweep), allowance);
     } else {
       const double factor = status == Tangent::free ? 0 : status == Tangent::smooth ? 1 : sigma;
+      // Friction that pushes: a law whose coefficient has become negative.
+      if (sigma != 0 && row.mu < 0)
+        check(
+            Law::load, r, t, -row.mu,
+            kLeastCoefficient + rounding(relation.law, static_cast<int>(relation.feeds.size()) + 1 + 2 * j));
       const double wanted = -factor * row.mu * load_here;
       double amount = std::abs(friction - wanted);
       double allowance = allowed * std::max(std::abs(wanted), std::abs(row.mu) * load_terms);

@@ -260,11 +260,12 @@ TEST_F(Periods, OfASawThatIsClimbed) {
 
 // What repeats by its form, and does not.
 TEST_F(Periods, OfAPlaceAreTurnsOnlyWhereNothingElseTellsTurnsApart) {
-  const auto turn = [](const std::string& potential, const std::string& more = "") {
-    const std::string text =
-        "format = 1\n[coordinates]\nx = 0.3\ny = 0.5\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\npotential = "
-        "\"" +
-        potential + "\"\n" + more + "[run]\nuntil = 1\n";
+  const auto turn = [](const std::string& potential, const std::string& more = "",
+                       const std::string& y = "0.5") {
+    const std::string text = "format = 1\n[coordinates]\nx = 0.3\ny = " + y +
+                             "\n[energy]\nkinetic = \"x'^2/2 + y'^2/2\"\npotential = "
+                             "\"" +
+                             potential + "\"\n" + more + "[run]\nuntil = 1\n";
     const model::Compiled made = model::compile(io::read_model_text(text).spec, {});
     if (!made.system) throw std::runtime_error(render(made.diagnostics, "model", text));
     return analysis::turns(*made.system)[0];
@@ -277,6 +278,9 @@ TEST_F(Periods, OfAPlaceAreTurnsOnlyWhereNothingElseTellsTurnsApart) {
   EXPECT_EQ(turn("cos(x) + cos(sqrt(2)*x)"), 0);
   EXPECT_NEAR(turn("cos(x) + 0.1*x"), 2 * kPi, 1e-12) << "the slope of a hill is the same a turn further on";
   EXPECT_EQ(turn("y^2"), 0) << "nothing depends on it";
+  const std::string fence = "[[force]]\nalong = \"x'\"\nvalue = \"0.1*x*y\"\n";
+  EXPECT_EQ(turn("-cos(x)", fence), 0);
+  EXPECT_EQ(turn("-cos(x)", fence, "0"), 0) << "what is nothing at the start need not stay so";
   const std::string floor = "[[contact]]\nname = \"floor\"\ngap = \"y + 0.2*cos(x)\"\nimpact = ";
   EXPECT_NEAR(turn("9*y", floor + "0.5\n"), 2 * kPi, 1e-12);
   EXPECT_EQ(turn("9*y", floor + "\"0.5 + 0.2*cos(x/2)\"\n"), 0);

@@ -848,6 +848,19 @@ until = 1.5
 }
 
 // A coefficient that is below zero for a short time between the places of a step: the run ends where it gets there, (π + asin(0.1/a))/w. One that only comes near to zero is fine.
+// A coefficient that becomes negative in the middle of a closed form: friction that pushes is no motion of the law, and the referee says so.
+TEST(Laws, ACoefficientThatFallsBelowZeroIsToldByEveryEngine) {
+  const TestModel model = text_model(
+      "[coordinates]\nx = { velocity = 3 }\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = \"j\"\nslip "
+      "= \"x'\"\n"
+      "normal = 1\nlaw = \"0.3 - 0.2*t\"\n[run]\nuntil = 4\n");
+  for (const char* engine : {"event", "exact"}) {
+    simulate::NullSink sink;
+    const engines::EngineResult result = simulate::run(model.system, engine, model.options, sink);
+    EXPECT_FALSE(result.status.ok()) << engine;
+  }
+}
+
 TEST(Laws, NumbersThatDipBelowZeroBetweenTheirPlacesAreSeen) {
   for (const double speed : {0.9, 1.1, 1.3, 1.7, 1.9, 2.3}) {
     for (const double a : {0.1002, 0.10002, 0.100002, 0.1, 0.09998}) {

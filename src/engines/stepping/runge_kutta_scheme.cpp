@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engines/stepping/step_inputs.hpp"
 
@@ -28,6 +29,7 @@ RungeKuttaScheme::RungeKuttaScheme(const model::System& system, ReadNumbers read
   touching_.resize(layout_.relations);
   placed_.resize(layout_.coordinates);
   kept_.resize(layout_.integrated());
+  between_.resize(layout_.integrated());
   motion_.always_audit(true);
 }
 
@@ -192,7 +194,8 @@ double RungeKuttaScheme::jump_of(int relation, int tangent, const Mode& mode, do
 // A drive that jumps leaves what rested on it behind: no finite force follows it. Rows whose slip jumps where a side changes get the direction of the slip behind
 // it. A drive that is continuous there differs to either side of the instant with opposite signs.
 bool RungeKuttaScheme::follow_jumps(Mode& mode, double t, const double* y) {
-  constexpr double kJump = 1e-9;
+  constexpr double kJump = 1e-9, kSteady = 0.5;
+  constexpr int kLooks = 8;
   if (mode.side == start_mode_.side) return false;
   bool any = false;
   for (int r = 0; r < layout_.relations; ++r) {
@@ -201,9 +204,20 @@ bool RungeKuttaScheme::follow_jumps(Mode& mode, double t, const double* y) {
       const int number = relation.first_tangent + j;
       TangentStatus& status = mode.tangent[number];
       if (status == TangentStatus::free || status == TangentStatus::smooth) continue;
-      const double at_start = jump_of(r, j, mode, start_time_, y_.data()), here = jump_of(r, j, mode, t, y);
+      // A drive that only begins there differs by what it has done since: next to nothing somewhere between the two.
+      double least = std::numeric_limits<double>::infinity(), most = 0, sum = 0;
+      for (int k = 0; k <= kLooks; ++k) {
+        const double share = static_cast<double>(k) / kLooks;
+        for (std::size_t i = 0; i < between_.size(); ++i) between_[i] = y_[i] + share * (y[i] - y_[i]);
+        const double jump = jump_of(r, j, mode, start_time_ + share * (t - start_time_), between_.data());
+        least = std::min(least, std::abs(jump));
+        most = std::max(most, std::abs(jump));
+        sum += jump;
+      }
+      load(t, y, mode);
       const double slip = slip_of(r, j);
-      if (!(at_start * here > 0) || !(std::abs(here) > kJump * std::abs(slip))) continue;
+      const bool one_way = std::abs(sum) > kSteady * most * (kLooks + 1);
+      if (!one_way || !(least > kSteady * most) || !(most > kJump * std::abs(slip))) continue;
       status = slip > 0   ? TangentStatus::slip_plus
                : slip < 0 ? TangentStatus::slip_minus
                           : TangentStatus::stick;
@@ -513,7 +527,8 @@ bool RungeKuttaScheme::mark_touching(const StepState& state, const Found& found)
   if (found.kind == Cut::gap) {
     double gap = 0, rate = 0;
     system_.gap(work_, found.place, gap, rate);
-    if (rate < 0) late = 2 * std::abs(gap / rate);
+    // A touch that hardly moves says nothing of the time: the chord is off by no more than its step.
+    if (rate < 0) late = std::min(2 * std::abs(gap / rate), state.t - start_time_);
     touching_[found.place] = strikes;
     any = true;
   }

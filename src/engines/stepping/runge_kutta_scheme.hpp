@@ -108,6 +108,7 @@ class RungeKuttaScheme final : public Scheme {
   std::vector<std::uint8_t> placed_;  ///< by coordinate: a closed gap has it
   std::vector<Event> struck_;
   std::vector<double> kept_;      ///< the state at a cut
+  std::vector<double> between_;   ///< a state within the step
   Mode stage_mode_, start_mode_;  ///< of a stage; of the beginning of the step
   double start_time_ = 0;
   long cuts_in_step_ = 0;  ///< one after the other before the next time of the grid

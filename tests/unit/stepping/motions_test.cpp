@@ -140,6 +140,44 @@ until = 3
 }
 
 // A belt that starts at once leaves the block on it behind: friction takes it along, and so it is where a belt turns.
+TEST(Belts, ThatBeginSmoothlyTakeAlongWhatRestsOnThem) {
+  // x' = (t − 1/2)² from t = 1/2 on, which friction of 0.2 g follows
+  const TestModel model = text_model(
+      "[coordinates]\nx = 0\n[energy]\nkinetic = \"x'^2/2\"\n[[friction]]\nname = \"belt\"\n"
+      "slip = \"x' - step(t-0.5)*(t-0.5)^2\"\nnormal = 9.81\nlaw = 0.2\n[run]\nuntil = 1.4\n");
+  for (const char* engine : {"rk4", "rk4-zabuga"}) {
+    for (const long steps : {200L, 211L, 1000L, 1013L}) {
+      const double h = 1.4 / static_cast<double>(steps);
+      const simulate::Result run = step_run(model, engine, h, steps);
+      ASSERT_TRUE(run.end.status.ok()) << engine << run.end.status.message;
+      EXPECT_NEAR(last(run, "x'"), 0.81, 0.1 * h * h) << engine << steps;
+      EXPECT_NEAR(last(run, "x"), 0.9 * 0.9 * 0.9 / 3, 0.1 * h * h) << engine << steps;
+      for (const engines::Event& event : run.data.events)
+        EXPECT_NE(event.kind, engines::EventKind::slip) << engine << steps << " " << event.time;
+    }
+  }
+}
+
+// The wall is a million away; at rest nothing is larger than the rounding of weights.
+TEST(Beside, AFarWallLeavesAStackAtRest) {
+  for (const double far : {1e3, 1e6, 1e9}) {
+    const TestModel model = text_model(
+        "[coordinates]\ny0 = 0.001\ny1 = 0.002\n[energy]\nkinetic = \"0.5*y0'^2 + 50.0*y1'^2\"\n"
+        "potential = \"10*y0 + 1000*y1\"\n[[contact]]\nname = \"c0\"\ngap = \"y0\"\n[[contact]]\nname = "
+        "\"c1\"\n"
+        "gap = \"y1 - y0\"\n[[contact]]\nname = \"w\"\ngap = \"" +
+        std::to_string(far) + " - y1\"\n[run]\nuntil = 0.2\n");
+    for (const char* engine : kImplicit) {
+      for (const double h : {1e-3, 1e-4}) {
+        const simulate::Result run = step_to(model, engine, h, 0.2);
+        ASSERT_TRUE(run.end.status.ok()) << engine << h << run.end.status.message;
+        for (const char* each : {"y0", "y1", "y0'", "y1'"})
+          EXPECT_NEAR(last(run, each), 0, 0.02 * h / 1e-3) << engine << h << each;
+      }
+    }
+  }
+}
+
 TEST(Belts, ThatJumpLeaveBehindWhatRestsOnThem) {
   const TestModel starts = text_model(R"toml(
 [coordinates]
