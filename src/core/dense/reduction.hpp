@@ -41,6 +41,16 @@ inline int reduce(double* a, int rows, int width, double nothing = 0) {
   return without;
 }
 
+/// What is left of the responses a (size × size) of other rows when row k is held: its pivot must not be zero. Its own row stays.
+inline void hold_row(double* a, std::size_t size, std::size_t k) {
+  const double* const own = a + k * size;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double share = a[i * size + k] / own[k];
+    if (i == k || share == 0) continue;
+    for (std::size_t j = 0; j < size; ++j) a[i * size + j] -= share * own[j];
+  }
+}
+
 /// A pivot: where an unknown stands alone.
 struct Pivot {
   std::size_t row = 0, column = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/dense/reduction.hpp"
 #include "core/elementary.hpp"
 #include "engines/stepping/rebound.hpp"
 #include "engines/stepping/step_inputs.hpp"
@@ -724,12 +725,7 @@ bool RegularisedScheme::held_by_others(int r) {
     own_response_[j] = held_[j * size + j];
   }
   for (std::size_t p = 0; p < others; ++p) {
-    const double pivot = held_[p * size + p];
-    if (!(pivot > kLeft * own_response_[p])) continue;
-    for (std::size_t i = p + 1; i < size; ++i) {
-      const double share = held_[i * size + p] / pivot;
-      for (std::size_t j = p; share != 0 && j < size; ++j) held_[i * size + j] -= share * held_[p * size + j];
-    }
+    if (held_[p * size + p] > kLeft * own_response_[p]) dense::hold_row(held_.data(), size, p);
   }
   for (std::size_t i = others; i < size; ++i) {
     if (held_[i * size + i] > kLeft * own_response_[i]) return false;

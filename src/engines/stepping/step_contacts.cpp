@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/dense/reduction.hpp"
 #include "core/elementary.hpp"
 #include "judder/contact/one_step_planar.hpp"
 #include "judder/core/number.hpp"
@@ -511,13 +512,7 @@ void StepContacts::stand_together() {
   each_row([&](std::size_t b, std::size_t i) {
     const bool tangent = slots_[row_slot_[i]].tangent >= 0;
     if (tangent ? stood_[b] != 1 : blocks_[b].kind != StepBlockKind::bilateral) return;
-    const double pivot = held_[i * n + i];
-    if (!(pivot > kLeft * W_[i * n + i])) return;
-    for (std::size_t k = 0; k < n; ++k) {
-      const double share = held_[k * n + i] / pivot;
-      if (k == i || share == 0) continue;
-      for (std::size_t j = 0; j < n; ++j) held_[k * n + j] -= share * held_[i * n + j];
-    }
+    if (held_[i * n + i] > kLeft * W_[i * n + i]) dense::hold_row(held_.data(), n, i);
   });
   each_row([&](std::size_t b, std::size_t i) {
     if (stood_[b] != kDoubtful || slots_[row_slot_[i]].tangent < 0) return;

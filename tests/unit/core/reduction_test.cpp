@@ -75,6 +75,24 @@ TEST(ReduceRanked, FindsRankAndSolution) {
   }
 }
 
+// W with some rows held is the Schur complement of what is left.
+TEST(HoldRow, LeavesTheSchurComplement) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < count(300); ++round) {
+    const int n = 2 + round % 5, held = 1 + round % (n - 1), left = n - held;
+    const Matrix root = drawn(random, n, n, n), w = root * root.transpose();
+    Matrix a = w;
+    for (int k = 0; k < held; ++k)
+      hold_row(a.data(), static_cast<std::size_t>(n), static_cast<std::size_t>(k));
+    const Matrix inverse = w.topLeftCorner(held, held).inverse();
+    const Matrix right = w.bottomRightCorner(left, left) -
+                         w.bottomLeftCorner(left, held) * inverse * w.topRightCorner(held, left);
+    EXPECT_LT((a.bottomRightCorner(left, left) - right).norm(),
+              1e-11 * w.norm() * (1 + inverse.norm() * w.norm()))
+        << round;
+  }
+}
+
 TEST(SolveScaled, SolvesInAnyUnitsAndTellsTheSignOfTheDeterminant) {
   std::mt19937_64 random(3);
   std::uniform_int_distribution<int> power(-40, 40);
