@@ -191,7 +191,6 @@ TEST(Reductions, WhatCannotBeFollowedIsSaid) {
   }
 }
 
-// Only what is hard is named; its neighbour is followed to its end. ∫ sin³⁰ over (0, 10): Wallis for three half periods, Simpson for the rest.
 // x = 1/(1 − t): close to the pole a step is hardly longer than what times are off by, and values jump by as much. Nothing is halved for that.
 TEST(Reductions, AreFollowedUpToAPole) {
   const std::string pole =
@@ -205,6 +204,7 @@ TEST(Reductions, AreFollowedUpToAPole) {
   EXPECT_NEAR(found.at("integral(x)"), 9 * std::log(10.0), 1e-4);
 }
 
+// Only what is hard is named; its neighbour is followed to its end. ∫ sin³⁰ over (0, 10): Wallis for three half periods, Simpson for the rest.
 TEST(Reductions, AHardColumnDoesNotSpoilItsNeighbours) {
   io::ModelFile file = io::read_model_text(kFlight);
   std::vector<Reduction> reductions;

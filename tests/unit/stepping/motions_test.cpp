@@ -265,6 +265,20 @@ until = 1.1
   }
 }
 
+// A ball that hardly touches a ceiling strikes nobody else: the other one is half a length from its wall.
+TEST(Planks, ATouchStrikesNothingInTheAir) {
+  const TestModel model = text_model(
+      "[coordinates]\ny = { velocity = 1.08 }\nz = { start = 1, velocity = -1 }\n[energy]\nkinetic = \"(y'^2 "
+      "+ z'^2)/2\"\n"
+      "potential = \"10*y\"\n[[contact]]\nname = \"ceiling\"\ngap = \"0.0582397 - y\"\nimpact = "
+      "1\n[[contact]]\n"
+      "name = \"wall\"\ngap = \"z\"\nimpact = 1\n[run]\nuntil = 0.5\n");
+  const simulate::Result run = step_run(model, "rk4-zabuga", 0.01, 50);
+  ASSERT_TRUE(run.end.status.ok()) << run.end.status.message;
+  EXPECT_NEAR(last(run, "z"), 0.5, 1e-12);
+  EXPECT_NEAR(last(run, "z'"), -1, 1e-12);
+}
+
 // Two masses at rest make a joint between them rest as well: what it holds then is not what it had in slip. Nothing moves any more at 4.
 TEST(Joints, ComeToRestTogether) {
   const TestModel model = text_model(R"toml(
